@@ -1,0 +1,237 @@
+"""The pipeline: load -> candidates -> cost -> solve -> check -> plan. Each stage is a pure function on frozen values."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from optimizer.candidates import ranking
+from optimizer.candidates.conditions import setup_of
+from optimizer.cost.frame import Frame
+from optimizer.engine.setup import Setup
+from optimizer.errors import InputError, Problem, did_you_mean
+from optimizer.io.library import Library
+from optimizer.io.loaded import Loaded
+from optimizer.io.plans import read_plan
+from optimizer.io.scenario import SETS, load_scenario, reload_scenario
+from optimizer.io.shipped import located
+from optimizer.results import Comparison, Layout, LayoutRow, Plan, Provenance, SolveInfo, Verification
+from optimizer.schema.base import Precision
+from optimizer.solve.backend import Progress, Settings
+from optimizer.solve.check import Facts, check
+from optimizer.solve.compare import compare_platforms
+from optimizer.solve.conflict import explain_infeasible
+from optimizer.solve.planner import Inputs, Modes, decide, prepare, refuse_unbounded
+from optimizer.solve.plans import Report, plan_of
+from optimizer.solve.search import SolverName
+from optimizer.version import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class SolveOptions:
+    """How to solve; none of it changes a proven plan.
+
+    Attributes:
+        seed: Random seed of the solver.
+        workers: Solver threads; None = the machine's cores, at most 8.
+        jobs: Processes for sweeps; None = one.
+        time_limit_s: Wall seconds; None = no limit.
+        gap: Share within which a plan counts as answered.
+        solver: auto, cp-sat, highs or enumerate.
+    """
+
+    seed: int = 0
+    workers: int | None = None
+    jobs: int | None = None
+    time_limit_s: float | None = None
+    gap: float = 0.0
+    solver: SolverName = "auto"
+
+    def settings(self, progress: Progress | None = None) -> Settings:
+        """Return the settings of a backend."""
+        threads = self.workers or min(8, os.cpu_count() or 1)
+        return Settings(threads, self.seed, self.time_limit_s, progress, self.gap)
+
+
+def load(scenario: str | Path | Loaded, library: Library | None = None, sets: Sequence[str] = ()) -> Loaded:
+    """Return a scenario with its quotes and library; a loaded one is returned as it is.
+
+    Raises:
+        InputError: every problem of the files.
+    """
+    return scenario if isinstance(scenario, Loaded) else load_scenario(scenario, sets, library)
+
+
+def inputs_of(loaded: Loaded) -> Inputs:
+    """Return what the pipeline works on."""
+    library = loaded.library
+    frame = Frame(loaded.scenario, library.platforms, loaded.quotes)
+    return Inputs(frame, library.architectures, library.software, library.bands)
+
+
+def solve(
+    scenario: str | Path | Loaded,
+    *,
+    library: Library | None = None,
+    sets: Sequence[str] = (),
+    options: SolveOptions | None = None,
+    progress: Callable[[int | None, int | None], None] | None = None,
+) -> Plan:
+    """Return the best plan of a scenario with its proof, checked independently.
+
+    Args:
+        scenario: A scenario file, or a loaded scenario.
+        library: Data; default the shipped library.
+        sets: ``KEY=VALUE`` changes.
+        options: How to solve.
+        progress: Called with (incumbent, bound) while solving.
+
+    Raises:
+        InputError: bad input.
+        InternalError: proofs or check disagree.
+    """
+    started = time.monotonic()
+    options = options or SolveOptions()
+    loaded = load(scenario, library, sets)
+    inputs = inputs_of(loaded)
+    refuse_unbounded(inputs.frame)
+    known = Modes()
+    prepared = prepare(inputs, known)
+    settings = options.settings(progress)
+    found = decide(prepared, options.solver, settings)
+    conflict = explain_infeasible(inputs, known, prepared, settings) if found.status == "infeasible" else None
+    info = SolveInfo(
+        solver=found.solver,
+        wall_s=round(time.monotonic() - started, 3),
+        seed=options.seed,
+        workers=settings.workers,
+        candidates=prepared.candidates,
+        layouts_evaluated=known.layouts_evaluated,
+        proof=found.proof,
+    )
+    return plan_of(found, prepared, inputs, Report(info, prepared.problem.rejections, provenance(loaded), conflict))
+
+
+def provenance(loaded: Loaded) -> Provenance:
+    """Return what is needed to make a plan again."""
+    return Provenance(
+        version=__version__,
+        ortools=version("ortools"),
+        today=loaded.scenario.today,
+        inputs=loaded.files,
+        assumptions=loaded.assumptions,
+    )
+
+
+def compare(
+    scenario: str | Path | Loaded,
+    *,
+    library: Library | None = None,
+    sets: Sequence[str] = (),
+    options: SolveOptions | None = None,
+) -> Comparison:
+    """Return one row per platform of the library: its best plan, or the limit that rejects it.
+
+    Raises:
+        InputError: bad input.
+    """
+    options = options or SolveOptions()
+    inputs = inputs_of(load(scenario, library, sets))
+    refuse_unbounded(inputs.frame)
+    return compare_platforms(inputs, Modes(), options.solver, options.settings())
+
+
+def verify(plan: str | Path, *, library: Library | None = None) -> Verification:
+    """Recompute every limit and number of a plan from the inputs it carries; tell which of their files changed since.
+
+    Raises:
+        InputError: not a plan, or its inputs cannot be read.
+    """
+    record = read_plan(plan)
+    loaded = reload_scenario(record.provenance.inputs, library)
+    facts = Facts(loaded.scenario, loaded.library.platforms, loaded.library.architectures, loaded.quotes)
+    breaches = tuple(str(breach) for breach in check(record, facts))
+    changed = tuple(file.path for file in record.provenance.inputs if changed_since(file.path, file.sha256))
+    return Verification(ok=not breaches, breaches=breaches, changed_inputs=changed)
+
+
+def changed_since(name: str, sha256: str) -> bool:
+    """Return whether a file a plan was made from reads differently now, or is gone (``--set`` arguments never change)."""
+    if name == SETS:
+        return False
+    path = located(name)
+    return path is None or hashlib.sha256(path.read_bytes()).hexdigest() != sha256
+
+
+def layouts(
+    *,
+    architecture: str,
+    platform: str,
+    accelerators: int,
+    sequence_length: int,
+    global_batch: int,
+    precision: str = "bf16",
+    top: int = 10,
+    near: float | None = None,
+    library: Library | None = None,
+) -> ranking.Ranking:
+    """Return the fastest layouts of a model on a number of accelerators.
+
+    Args:
+        architecture: Architecture id.
+        platform: Platform id.
+        accelerators: Accelerators the run occupies.
+        sequence_length: Tokens per sequence.
+        global_batch: Sequences per optimizer step.
+        precision: Number format.
+        top: Most rows.
+        near: Only rows at most this share slower than the fastest.
+        library: Data; default the shipped library.
+
+    Raises:
+        InputError: an unknown name, a missing figure, or no legal layout.
+    """
+    setup = _setup(library or Library.shipped(), architecture, platform, sequence_length, precision)
+    return ranking.layouts(setup, accelerators, global_batch, top, near)
+
+
+def predict(
+    *,
+    architecture: str,
+    platform: str,
+    layout: Layout,
+    accelerators: int,
+    sequence_length: int,
+    library: Library | None = None,
+) -> LayoutRow:
+    """Return memory and time of one layout, by component.
+
+    Raises:
+        InputError: an unknown name, a missing figure, or an illegal layout (all problems at once).
+    """
+    setup = _setup(library or Library.shipped(), architecture, platform, sequence_length, layout.precision)
+    return ranking.predict(setup, layout, accelerators)
+
+
+def _setup(library: Library, architecture: str, platform: str, sequence_length: int, precision: str) -> Setup:
+    known = [item.value for item in Precision]
+    problems = [
+        *_unknown("--architecture", architecture, sorted(library.architectures)),
+        *_unknown("--platform", platform, sorted(library.platforms)),
+        *_unknown("--precision", precision, known),
+    ]
+    if problems:
+        raise InputError(problems)
+    card, model = library.platforms[platform], library.architectures[architecture]
+    return setup_of(model, card, Precision(precision), sequence_length, library.software)
+
+
+def _unknown(option: str, name: str, known: list[str]) -> list[Problem]:
+    if name in known:
+        return []
+    return [Problem(option, f'nothing named "{name}"', f"one of {len(known)} known names", did_you_mean(name, known))]

@@ -1,0 +1,151 @@
+"""The stated grid of layouts: every shape of a model replica that may be offered to the search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from optimizer.candidates.rules import pipeline_faults, sequence_faults, tensor_faults, virtual_faults
+from optimizer.engine.layouts import RECOMPUTE, Booleans, Integers, LayoutArrays
+from optimizer.schema.architecture import Architecture
+from optimizer.schema.platform import Platform
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Degrees the search considers; what is not here is not claimed to be optimal.
+
+    Tensor: every divisor of the innermost network tier (or of the node, when that tier spans more or an unknown
+    number) that the model divides by. Pipeline: every number of stages without an empty one. Virtual: every number
+    of chunks that divides L or L + 2 layers evenly. Context: powers of two. Expert: powers of two that divide the
+    experts. Micro-batch: powers of two. Sharding: stage 1 with any pipeline, stage 3 without. Recompute: none,
+    selective, full. Sequence parallelism: on whenever tensor > 1. Data: whatever occupies all accelerators.
+
+    Attributes:
+        context_max: Largest context-parallel degree.
+        micro_batch_max: Largest micro-batch, sequences.
+        virtual_max: Most chunks per stage.
+        sharding_stages: ZeRO stages; those above 1 only without pipeline.
+        recompute: Codes of ``LayoutArrays.recompute``.
+    """
+
+    context_max: int = 64
+    micro_batch_max: int = 64
+    virtual_max: int = 32
+    sharding_stages: tuple[int, ...] = (1, 3)
+    recompute: tuple[int, ...] = (0, 1, 2)
+
+    @property
+    def stated(self) -> str:
+        """One sentence for a plan: what "best layout" was searched over."""
+        return (
+            "tensor: divisors of the innermost network tier that heads and widths divide by; pipeline: every number of "
+            f"stages without an empty one; virtual up to {self.virtual_max} when L or L + 2 layers divide; context "
+            f"1, 2, 4 .. {self.context_max}; micro-batch 1, 2, 4 .. {self.micro_batch_max}; sharding stage "
+            f"{', '.join(map(str, self.sharding_stages))} (above 1 without pipeline); recompute "
+            f"{', '.join(RECOMPUTE[code] for code in self.recompute)}; all accelerators of the nodes in use; the batch "
+            "nearest to the target"
+        )
+
+
+def tensor_domain(platform: Platform) -> int:
+    """Return accelerators within which tensor parallelism stays: the innermost tier, or the node without one."""
+    inner = platform.tiers[0].accelerators if platform.tiers else None
+    return inner or platform.accelerators_per_node
+
+
+def powers_of_two(most: int) -> list[int]:
+    """Return 1, 2, 4, ... up to ``most``."""
+    return [1 << exponent for exponent in range(max(most, 0).bit_length())]
+
+
+def divisors(number: int) -> list[int]:
+    """Return all divisors, ascending."""
+    return [value for value in range(1, number + 1) if number % value == 0]
+
+
+def _virtual_degrees(architecture: Architecture, pipeline: int, most: int) -> Iterator[int]:
+    layers = architecture.layers
+    for virtual in range(1, most + 1):
+        chunks = pipeline * virtual
+        even = virtual == 1 or layers % chunks == 0 or (layers + 2) % chunks == 0
+        if even and not any(virtual_faults(architecture, pipeline, virtual)):
+            yield virtual
+
+
+def _expert_degrees(architecture: Architecture) -> list[int]:
+    experts = architecture.moe.experts if architecture.moe else 1
+    return [degree for degree in powers_of_two(experts) if experts % degree == 0]
+
+
+def _degrees(
+    architecture: Architecture, domain: int, sequence_length: int, grid: Grid
+) -> Iterator[tuple[int, int, int, int, int, int]]:
+    """Yield (tensor, pipeline, virtual, context, expert, sharding stage)."""
+    tensors = [t for t in divisors(domain) if not any(tensor_faults(architecture, t))]
+    pipelines = [p for p in range(1, architecture.layers + 1) if not any(pipeline_faults(architecture, p))]
+    chunked = [(p, v) for p in pipelines for v in _virtual_degrees(architecture, p, grid.virtual_max)]
+    experts = _expert_degrees(architecture)
+    for t in tensors:
+        for c in powers_of_two(grid.context_max):
+            if any(sequence_faults(sequence_length, c, t, t > 1)):
+                continue
+            for p, v in chunked:
+                stages = [stage for stage in grid.sharding_stages if stage <= 1 or p == 1]
+                yield from ((t, p, v, c, e, stage) for e in experts for stage in stages)
+
+
+def shapes(architecture: Architecture, platform: Platform, sequence_length: int, grid: Grid) -> LayoutArrays:
+    """Return every shape on the grid as the layout of one replica doing one micro-batch; arrays of shape (S,).
+
+    Sorted from simple to complex, so that the position breaks ties: fewest accelerators per replica, least
+    recompute, fewest chunks, then smallest tensor, pipeline, context and expert degree, micro-batch and stage.
+    ``data_parallel`` is 1 and ``global_batch`` the micro-batch: ``replicate`` sets both.
+    """
+    degrees = np.array(list(_degrees(architecture, tensor_domain(platform), sequence_length, grid)), dtype=np.int64)
+    micro = np.array(powers_of_two(grid.micro_batch_max))
+    which, size, again = np.meshgrid(np.arange(len(degrees)), micro, np.array(grid.recompute), indexing="ij")
+    tensor, pipeline, virtual, context, expert, stage = degrees[which.ravel()].T
+    ones = np.ones_like(tensor)
+    made = LayoutArrays(
+        tensor_parallel=tensor,
+        pipeline_parallel=pipeline,
+        virtual_pipeline=virtual,
+        context_parallel=context,
+        expert_parallel=expert,
+        expert_tensor_parallel=ones,
+        data_parallel=ones,
+        sharding_stage=stage,
+        micro_batch=size.ravel(),
+        global_batch=size.ravel(),
+        recompute=again.ravel(),
+        sequence_parallel=tensor > 1,
+    )
+    return take(made, _simplest_first(made))
+
+
+def _simplest_first(made: LayoutArrays) -> Integers:
+    """Return positions by simplicity; the last key of lexsort weighs most."""
+    keys = (
+        made.sharding_stage, made.micro_batch, made.expert_parallel, made.context_parallel, made.pipeline_parallel,
+        made.tensor_parallel, made.virtual_pipeline, made.recompute, made.accelerators,
+    )  # fmt: skip
+    return np.asarray(np.lexsort(keys))
+
+
+def take(layouts: LayoutArrays, index: Integers) -> LayoutArrays:
+    """Return the layouts at the given positions; all fields must be of shape (S,)."""
+    return LayoutArrays(**{field.name: getattr(layouts, field.name)[index] for field in fields(layouts)})
+
+
+def replicate(replicas: LayoutArrays, data_parallel: Integers, global_batch: Integers) -> LayoutArrays:
+    """Return the shapes with their number of replicas and batch."""
+    return replace(replicas, data_parallel=data_parallel, global_batch=global_batch)
+
+
+def experts_placed(layouts: LayoutArrays) -> Booleans:
+    """Return where expert x expert-tensor parallel divides tensor x context x data parallel."""
+    group = layouts.tensor_parallel * layouts.context_parallel * layouts.data_parallel
+    return np.asarray(group % (layouts.expert_parallel * layouts.expert_tensor_parallel) == 0)

@@ -1,0 +1,201 @@
+"""An option: one offer delivered at one place from one day; and the pieces an award of it is made of."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property
+
+from optimizer.cost.frame import Frame
+from optimizer.schema.base import Money
+from optimizer.schema.platform import Platform
+from optimizer.schema.quote import BaseOffer, OnDemandOffer, PurchaseOffer, Quote, TieredPrice
+
+UNLIMITED_UNITS = 10**6
+"""Stands for no maximum; far above any real order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lot:
+    """Units delivered together.
+
+    Attributes:
+        units: Most units of this lot; None = the rest.
+        delivery: Delivery day, or first day of a rental.
+        ready: First day a run may use it.
+    """
+
+    units: int | None
+    delivery: dt.date
+    ready: dt.date
+
+
+@dataclass(frozen=True, eq=False)
+class Option:
+    """One offer at one place, delivered from one day.
+
+    Attributes:
+        quote: The quote.
+        name: Name of the offer in it.
+        offer: The offer.
+        platform: Its platform.
+        place: Site, or ``vendor/region``.
+        site: Our site; None for a rental.
+        lots: Deliveries in order (one without lots).
+        end: Last day of a lease or reserved contract; None when bought, or rented by the hour.
+    """
+
+    quote: Quote
+    name: str
+    offer: BaseOffer
+    platform: Platform
+    place: str
+    site: str | None
+    lots: tuple[Lot, ...]
+    end: dt.date | None
+
+    @property
+    def offer_key(self) -> tuple[str, str]:
+        """Quote and offer: at most one option of it is awarded."""
+        return (self.quote.quote, self.name)
+
+    @property
+    def key(self) -> tuple[str, str, str, dt.date]:
+        """Sort key, unique among options."""
+        return (self.quote.quote, self.name, self.place, self.lots[-1].delivery)
+
+    @property
+    def pool(self) -> str:
+        """The pool it joins."""
+        return f"{self.platform.id}@{self.place}"
+
+    @property
+    def is_purchase(self) -> bool:
+        """Bought."""
+        return isinstance(self.offer, PurchaseOffer)
+
+    @property
+    def is_on_demand(self) -> bool:
+        """Rented by the hour for one run."""
+        return isinstance(self.offer, OnDemandOffer)
+
+    @property
+    def source(self) -> str:
+        """Where its price stands."""
+        return f"quote {self.quote.quote}, offer {self.name}"
+
+    @cached_property
+    def rank_in_unit(self) -> tuple[int, int]:
+        """Nodes and accelerators of one purchase unit."""
+        return self.platform.nodes_per_unit, self.platform.accelerators_per_unit
+
+    def last_day(self, frame: Frame) -> dt.date:
+        """Last day it is there within the horizon."""
+        return min(self.end, frame.last_day) if self.end else frame.last_day
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Units of an option that share price and delivery.
+
+    Attributes:
+        option: The option.
+        lot: Their delivery.
+        unit_price: Net price of one unit (purchase), per month (lease) or per hour (rental), scenario currency.
+        tier: First quantity of the price; None without tiers.
+        first: The award must have at least this many units for this price (all-units).
+        last: Most units of the award at this price (all-units) or in this piece (incremental, lots).
+    """
+
+    option: Option
+    lot: Lot
+    unit_price: Decimal
+    tier: int | None
+    first: int
+    last: int
+
+
+def hired(piece: Piece, end: dt.date) -> Piece:
+    """Return an hourly piece as rented until a day, which becomes the end of its option."""
+    return replace(piece, option=replace(piece.option, end=end))
+
+
+def net_amount(money: Money, option: Option, frame: Frame) -> Decimal:
+    """Return an amount of a quote without tax, in the scenario's currency."""
+    tax = option.quote.tax
+    gross = frame.amount(money, option.quote.currency)
+    return gross / (1 + tax.rate) if tax.included else gross
+
+
+def unit_prices(option: Option, frame: Frame) -> tuple[tuple[int, Decimal], ...]:
+    """Return (first quantity, net price of one purchase unit) ascending; one row without tiers."""
+    price = option.offer.price
+    rows = price.breaks if isinstance(price, TieredPrice) else {1: price}
+    per = per_unit(getattr(option.offer, "per"), option)
+    return tuple((first, net_amount(money, option, frame) * per) for first, money in rows.items())  # type: ignore[arg-type]
+
+
+def per_unit(per: str, option: Option) -> int:
+    """Return how many pieces of a price basis one purchase unit holds."""
+    nodes, accelerators = option.rank_in_unit
+    return {"accelerator": accelerators, "node": nodes}.get(per.removesuffix("_hour"), 1)
+
+
+def is_incremental(option: Option) -> bool:
+    """Return whether each unit costs the price of its own break."""
+    price = option.offer.price
+    return isinstance(price, TieredPrice) and price.incremental is not None
+
+
+def maximum(option: Option) -> int:
+    """Return the largest order in units."""
+    most = option.offer.units.max
+    return UNLIMITED_UNITS if most is None else most
+
+
+def possible_pieces(option: Option, frame: Frame) -> tuple[Piece, ...]:
+    """Return every (price, lot) an award of the option can contain, in filling order."""
+    return tuple(
+        Piece(option, lot, price, first if tiered else None, first, last)
+        for first, price, last, tiered in _price_ranges(option, frame)
+        for lot in option.lots
+    )
+
+
+def _price_ranges(option: Option, frame: Frame) -> Iterator[tuple[int, Decimal, int, bool]]:
+    rows = unit_prices(option, frame)
+    tiered = isinstance(option.offer.price, TieredPrice)
+    for index, (first, price) in enumerate(rows):
+        last = rows[index + 1][0] - 1 if index + 1 < len(rows) else maximum(option)
+        yield first, price, min(last, maximum(option)), tiered
+
+
+def award_pieces(option: Option, units: int, frame: Frame) -> tuple[tuple[Piece, int], ...]:
+    """Return the pieces of an award of ``units`` units with the units in each.
+
+    All-units: the whole order at the price of the highest break reached. Incremental: each unit at its own break.
+    Lots fill in order.
+    """
+    ranges = list(_price_ranges(option, frame))
+    if is_incremental(option):
+        lot = option.lots[0]
+        filled = [(row, min(units, row[2]) - row[0] + 1) for row in ranges]
+        return tuple((Piece(option, lot, row[1], row[0], row[0], row[2]), count) for row, count in filled if count > 0)
+    first, price, last, tiered = max((row for row in ranges if row[0] <= units), key=lambda row: row[0])
+    return tuple(
+        (Piece(option, lot, price, first if tiered else None, first, last), count)
+        for lot, count in fill_lots(option, units)
+    )
+
+
+def fill_lots(option: Option, units: int) -> list[tuple[Lot, int]]:
+    """Return the lots of an award with the units in each; earlier lots fill first."""
+    filled = []
+    for lot in option.lots:
+        count = units if lot.units is None else min(units, lot.units)
+        units -= count
+        if count:
+            filled.append((lot, count))
+    return filled

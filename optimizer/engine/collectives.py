@@ -1,0 +1,64 @@
+"""Time of collectives: start-up plus bytes over the bandwidth a group of accelerators sees (alpha-beta)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optimizer.engine.layouts import Floats, Integers
+from optimizer.engine.setup import Setup
+from optimizer.schema.platform import Tier
+
+
+def _reach(tier: Tier, size: Integers) -> Floats:
+    """Bandwidth per accelerator of ``size`` members inside one tier, bytes per second, before shares.
+
+    A full mesh has one link per pair, so a group of g uses g - 1 links. A torus ring uses both directions of one
+    axis up to 16 members and the whole chip beyond (an approximation: axes are not modelled).
+    """
+    full, pair = tier.full_domain_gb_s * 1e9, tier.pair_gb_s * 1e9
+    if tier.topology == "full_mesh":
+        return np.minimum(full, pair * np.maximum(size - 1, 1))
+    if tier.topology == "torus":
+        return np.where(size > 16, full, np.where(size > 2, min(full, 2 * pair), pair))
+    return np.full(np.shape(size), full)
+
+
+def bandwidth(setup: Setup, size: Integers, stride: Integers) -> Floats:
+    """Return the bandwidth per accelerator of a group, bytes per second.
+
+    The members stand ``stride`` apart, so a group of ``size`` spans size x stride accelerators. Inside the first
+    tier it sees that tier; beyond it, every node's n members share the traffic that leaves the node:
+    min(inner, n x outer), with n = domain / stride (at least 1).
+    """
+    shares = setup.efficiency
+    tiers = setup.tiers
+    rate = _reach(tiers[0], size) * shares.inner_network_share
+    for inner, outer in zip(tiers, tiers[1:], strict=False):
+        domain = inner.accelerators or 1
+        members = np.maximum(domain // stride, 1)
+        leaving = np.minimum(rate, members * _reach(outer, size) * shares.outer_network_share)
+        rate = np.where(size * stride > domain, leaving, rate)
+    return rate
+
+
+def shift_bandwidth(setup: Setup, span: Integers) -> Floats:
+    """Return the bandwidth of a send to the next member of a group that spans ``span`` accelerators, bytes/s.
+
+    The slowest hop counts: a group wider than a tier sends over the next one.
+    """
+    tiers, shares = setup.tiers, setup.efficiency
+    rate = np.full(np.shape(span), tiers[0].pair_gb_s * 1e9 * shares.inner_network_share)
+    for inner, outer in zip(tiers, tiers[1:], strict=False):
+        outside = outer.pair_gb_s * 1e9 * shares.outer_network_share
+        rate = np.where(span > (inner.accelerators or 1), np.minimum(rate, outside), rate)
+    return rate
+
+
+def gather_seconds(setup: Setup, total_bytes: Floats, size: Integers, stride: Integers) -> Floats:
+    """Return seconds of an all-gather or reduce-scatter of ``total_bytes``: (g - 1)/g x bytes / bandwidth + start-up.
+
+    An all-reduce is one of each.
+    """
+    share = (size - 1) / size
+    startup = setup.software.collective_latency_s * np.log2(np.maximum(size, 1))
+    return np.asarray(share * total_bytes / bandwidth(setup, size, stride) + startup)

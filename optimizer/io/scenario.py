@@ -1,0 +1,88 @@
+"""Read a scenario with everything it refers to, and refuse what does not fit together."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from optimizer.errors import InputError
+from optimizer.io.assumptions import assumptions
+from optimizer.io.consistency import contradictions
+from optimizer.io.document import Document
+from optimizer.io.library import Library
+from optimizer.io.loaded import Loaded
+from optimizer.io.overrides import with_sets
+from optimizer.io.quotes import QuoteBook, find_quote_files, read_quote_files, read_quotes
+from optimizer.io.references import named_platforms, unknown_names
+from optimizer.io.unsupported import unsupported
+from optimizer.io.validate import validated
+from optimizer.io.yaml_reader import read_yaml, read_yaml_file
+from optimizer.results import InputFile
+from optimizer.schema.scenario import Scenario
+
+SETS = "--set"
+"""Name under which a plan carries the ``--set`` arguments it was made with."""
+
+
+def load_scenario(path: str | Path, sets: Sequence[str] = (), library: Library | None = None) -> Loaded:
+    """Read a scenario file, its quotes and what it uses of the library.
+
+    Args:
+        path: The scenario file.
+        sets: ``KEY=VALUE`` arguments of ``--set``.
+        library: Platforms and architectures; default the shipped ones.
+
+    Quotes are looked up in the scenario's folder, its parent, then the library's folders, last one first.
+
+    Raises:
+        InputError: With every problem of the scenario file; else of all quote files; else of how they fit together.
+    """
+    path = Path(path)
+    library = library or Library.shipped()
+    document = with_sets(read_yaml_file(path), sets, Scenario)
+    scenario = validated(Scenario, document)
+    folders = (path.parent, path.resolve().parent.parent, *reversed(library.roots))
+    files = find_quote_files(scenario, document, folders)
+    return _loaded(scenario, document, read_quotes(read_quote_files(files)), sets, library)
+
+
+def reload_scenario(inputs: Iterable[InputFile], library: Library | None = None) -> Loaded:
+    """Read a scenario again from the contents a plan carries: the scenario first, then its quotes.
+
+    Platform and architecture files among the inputs are passed over; ``library`` supplies them.
+
+    Raises:
+        InputError: As :func:`load_scenario`.
+    """
+    files = list(inputs)
+    sets = [line for file in files if file.path == SETS for line in file.content.splitlines()]
+    documents = [read_yaml(file.content, file.path) for file in files if file.path != SETS]
+    document = with_sets(documents[0], sets, Scenario)
+    quotes = [other for other in documents[1:] if not (isinstance(other.data, dict) and "id" in other.data)]
+    scenario = validated(Scenario, document)
+    return _loaded(scenario, document, read_quotes(quotes), sets, library or Library.shipped())
+
+
+def _loaded(scenario: Scenario, document: Document, book: QuoteBook, sets: Sequence[str], library: Library) -> Loaded:
+    loaded = Loaded(scenario, book.quotes, (), (), library, document, book.records)
+    problems = (*unknown_names(loaded), *contradictions(loaded), *unsupported(loaded))
+    if problems:
+        raise InputError(problems)
+    raw = {name: (quote, book.records[name].data) for name, quote in book.quotes.items()}
+    used = tuple(assumptions(scenario, document.data, raw))
+    named = scenario.model_copy(update={"name": scenario.name or Path(document.name).stem})
+    return Loaded(named, book.quotes, _files(loaded, book, sets), used, library, document, book.records)
+
+
+def _files(loaded: Loaded, book: QuoteBook, sets: Sequence[str]) -> tuple[InputFile, ...]:
+    """Return every file behind an answer: scenario, --set, quotes, platforms, architectures."""
+    architectures = {workload.architecture for workload in loaded.scenario.workloads.values() if workload.architecture}
+    library = loaded.library.inputs(named_platforms(loaded), architectures)
+    given = (loaded.document.input_file(), *(document.input_file() for document in book.files))
+    return (*given, *library, *([_sets_file(sets)] if sets else []))
+
+
+def _sets_file(sets: Sequence[str]) -> InputFile:
+    content = "\n".join(sets)
+    return InputFile(path=SETS, sha256=hashlib.sha256(content.encode()).hexdigest(), content=content)

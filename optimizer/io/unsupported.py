@@ -1,0 +1,35 @@
+"""What the file format has but this version cannot plan with yet: refused, never ignored.
+
+Each later feature deletes its lines here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from optimizer.errors import Problem
+from optimizer.io.document import Document
+from optimizer.io.loaded import Loaded
+from optimizer.schema.base import OfferType
+from optimizer.schema.quote import LeaseOffer
+
+_OFFER_TYPES = (OfferType.BLOCK, OfferType.DEDICATED)
+
+
+def unsupported(loaded: Loaded) -> Iterator[Problem]:
+    """Yield a problem for every use of something not supported yet."""
+    scenario = loaded.scenario
+    if len(scenario.workloads) > 1:
+        yield _refused(loaded.document, ("workloads",), "more than one workload", "Plan them one at a time")
+    if scenario.fix:
+        yield _refused(loaded.document, ("fix",), "fix", "Remove it, or enter the signed units as owned nodes")
+    for quote_id, name, offer in loaded.offers():
+        record = loaded.quote_documents[quote_id]
+        if offer.type in _OFFER_TYPES:
+            yield _refused(record, ("offers", name), f"an offer of type {offer.type}", "Remove this offer")
+        if isinstance(offer, LeaseOffer) and offer.lots:
+            yield _refused(record, ("offers", name, "lots"), "lots on a lease", "Give lead_weeks instead")
+
+
+def _refused(document: Document, path: tuple[str, ...], found: str, fix: str) -> Problem:
+    return document.problem(path, f"{found}: not supported yet", "", fix)

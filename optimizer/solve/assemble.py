@@ -1,0 +1,127 @@
+"""From a choice to the plan that is printed: awards, runs, cost build-up, limits."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from decimal import Decimal
+
+from optimizer.cost.after import POLICIES, After
+from optimizer.cost.charge import Charge
+from optimizer.cost.choice import Choice, Run, Taken
+from optimizer.cost.frame import Frame
+from optimizer.cost.items import is_invoiced
+from optimizer.cost.option import award_pieces, is_incremental
+from optimizer.cost.plan_cost import Priced, award_charges, price
+from optimizer.results import (
+    AfterRunCost,
+    Award,
+    Band,
+    CashItem,
+    Cost,
+    CostLine,
+    Factor,
+    WorkloadPlan,
+)
+from optimizer.schema.scenario import Scenario
+
+
+def priced(choice: Choice, frame: Frame) -> Priced:
+    """Return the price of a choice under the scenario's own after-run policy."""
+    return price(choice, After(frame.scenario.after_run.policy, choice.last_run), frame)
+
+
+def workload_plan(run: Run, scenario: Scenario) -> WorkloadPlan:
+    """Return the result record of a run."""
+    mode = run.candidate
+    band = None
+    if mode.low_days is not None and mode.high_days is not None:
+        band = Band(low_days=Decimal(str(round(mode.low_days, 2))), high_days=Decimal(str(round(mode.high_days, 2))))
+    return WorkloadPlan(
+        name=mode.workload,
+        architecture=scenario.workloads[mode.workload].architecture,
+        platform=mode.platform,
+        place=run.place,
+        pool=run.pool,
+        nodes=mode.nodes,
+        accelerators=mode.accelerators,
+        layout=mode.layout,
+        step_time_s=mode.step_time_s,
+        tokens_per_s_per_accelerator=mode.tokens_per_s_per_accelerator,
+        mfu=mode.mfu,
+        memory_gb=mode.memory_gb,
+        memory_limit_gb=mode.memory_limit_gb,
+        goodput=mode.goodput,
+        start=run.start,
+        end=run.end,
+        days=mode.days,
+        evidence=mode.evidence,
+        band=band,
+    )
+
+
+def award(taken: Taken, choice: Choice, frame: Frame) -> Award:
+    """Return the result record of an award."""
+    option = taken.option
+    nodes, accelerators = option.rank_in_unit
+    pieces = award_pieces(option, taken.units, frame)
+    net = sum((piece.unit_price * count for piece, count in pieces), Decimal(0))
+    tax = option.quote.tax
+    quoted = net * (1 + tax.rate) if tax.included else net
+    after = After(frame.scenario.after_run.policy, choice.last_run)
+    charges = award_charges(taken, choice.runs, after, frame)
+    cost = sum((charge.amount for charge in charges if is_invoiced(charge)), Decimal(0))
+    return Award(
+        quote=option.quote.quote,
+        offer=option.name,
+        vendor=option.quote.vendor,
+        platform=option.platform.id,
+        type=str(getattr(option.offer, "type")),
+        place=option.place,
+        units=taken.units,
+        nodes=taken.units * nodes,
+        accelerators=taken.units * accelerators,
+        unit_price=quoted / taken.units,
+        currency=frame.scenario.currency,
+        tier=pieces[-1][0].first if is_incremental(option) else pieces[0][0].tier,
+        order_date=frame.order_date,
+        delivery_date=pieces[-1][0].lot.delivery,
+        contract_end=option.end,
+        cost=cost,
+    )
+
+
+def cost(choice: Choice, frame: Frame) -> tuple[Cost, Priced]:
+    """Return the cost record of a choice, and its charges."""
+    own = priced(choice, frame)
+    record = Cost(
+        currency=frame.scenario.currency,
+        total=own.total,
+        npv=own.npv,
+        after_run=tuple(_after_run(choice, policy, frame) for policy in POLICIES),
+        lines=tuple(_line(charge) for charge in own.charges),
+        by_fiscal_year=own.by_year,
+        cash=_cash(own.charges),
+    )
+    return record, own
+
+
+def _after_run(choice: Choice, policy: str, frame: Frame) -> AfterRunCost:
+    terms = frame.scenario.after_run
+    if policy == "use" and (terms.max_accelerators is None or terms.value_per_accelerator_hour is None):
+        return AfterRunCost(policy="use", total=None, npv=None)
+    found = price(choice, After(policy, choice.last_run), frame)  # type: ignore[arg-type]
+    return AfterRunCost(policy=policy, total=found.total, npv=found.npv)  # type: ignore[arg-type]
+
+
+def _line(charge: Charge) -> CostLine:
+    factors = tuple(Factor(name=f.name, value=Decimal(f.value), unit=f.unit, source=f.source) for f in charge.factors)
+    return CostLine(item=charge.item, amount=charge.amount, factors=factors)
+
+
+def _cash(charges: Iterable[Charge]) -> tuple[CashItem, ...]:
+    days: dict[tuple[object, str], Decimal] = defaultdict(Decimal)
+    for charge in charges:
+        for day, share in charge.cash:
+            days[day, charge.item] += charge.amount * share
+    return tuple(CashItem(date=day, amount=amount, item=item) for (day, item), amount in sorted(days.items()) if amount)  # type: ignore[arg-type,type-var]

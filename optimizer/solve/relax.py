@@ -1,0 +1,92 @@
+"""Scenario with one limit lifted: how "removing this limit alone" is meant for every relaxable limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from optimizer.cost.frame import Frame
+from optimizer.results import LimitName
+from optimizer.schema.quote import Offer, Quote, Units
+from optimizer.schema.scenario import Budget, Scenario
+
+
+def _sites(frame: Frame, **changes: Any) -> Frame:
+    sites = {name: site.model_copy(update=changes) for name, site in frame.scenario.sites.items()}
+    return _scenario(frame, sites=sites)
+
+
+def _scenario(frame: Frame, **changes: Any) -> Frame:
+    return Frame(frame.scenario.model_copy(update=changes), frame.platforms, frame.quotes)
+
+
+def _policy(frame: Frame, **changes: Any) -> Frame:
+    return _scenario(frame, policy=frame.scenario.policy.model_copy(update=changes))
+
+
+def _vendors(frame: Frame, **changes: Any) -> Frame:
+    return _policy(frame, vendors=frame.scenario.policy.vendors.model_copy(update=changes))
+
+
+def _budget(frame: Frame, **changes: Any) -> Frame:
+    budget: Budget = frame.scenario.budget
+    return _scenario(frame, budget=budget.model_copy(update=changes))
+
+
+def _deadline(frame: Frame) -> Frame:
+    changes = {"deadline": None, "deadline_margin_days": 0}
+    workloads = {name: work.model_copy(update=changes) for name, work in frame.scenario.workloads.items()}
+    return _scenario(frame, workloads=workloads)
+
+
+def _offers(frame: Frame, change: Callable[[Offer], Mapping[str, Any]]) -> Frame:
+    def changed(quote: Quote) -> Quote:
+        offers = {name: offer.model_copy(update=change(offer)) for name, offer in quote.offers.items()}
+        return quote.model_copy(update={"offers": offers})
+
+    quotes = {name: changed(quote) for name, quote in frame.quotes.items()}
+    return Frame(frame.scenario, frame.platforms, quotes)
+
+
+def _supply(frame: Frame) -> Frame:
+    return _offers(frame, lambda offer: {"units": Units(min=offer.units.min, step=offer.units.step, max=None)})
+
+
+def _zones(frame: Frame, **changes: Any) -> Frame:
+    def lifted(scenario: Scenario) -> dict[str, Any]:
+        return {
+            name: site.model_copy(
+                update={"zones": {zone: facts.model_copy(update=changes) for zone, facts in site.zones.items()}}
+            )
+            if site.zones
+            else site
+            for name, site in scenario.sites.items()
+        }
+
+    return _scenario(frame, sites=lifted(frame.scenario))
+
+
+PLENTY_OF_RACKS = 10**5
+"""Rack positions of a zone whose number is lifted."""
+
+RELAXATIONS: dict[LimitName, Callable[[Frame], Frame]] = {
+    "budget": lambda frame: _budget(frame, total=None),
+    "budget_year": lambda frame: _budget(frame, by_fiscal_year={}),
+    "deadline": _deadline,
+    "power": lambda frame: _sites(frame, power=None),
+    "racks": lambda frame: _zones(frame, racks=PLENTY_OF_RACKS),
+    "supply": _supply,
+    "fabric": lambda frame: _offers(frame, lambda offer: {"fabric_max_units": None}),
+    "vendors": lambda frame: _vendors(frame, max=None),
+    "second_source": lambda frame: _vendors(frame, second_source_share=0),
+    "expired": lambda frame: _policy(frame, allow_expired_quotes=True),
+}
+"""Relaxable limits with the scenario in which each is lifted, in the order conflicts are shrunk."""
+
+
+def lifted(frame: Frame, limits: Collection[LimitName]) -> Frame:
+    """Return a scenario with some limits lifted."""
+    for name, lift in RELAXATIONS.items():
+        if name in limits:
+            frame = lift(frame)
+    return frame

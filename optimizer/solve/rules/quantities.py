@@ -1,0 +1,44 @@
+"""Rules inside one offer: how many units, at which price, in which lots."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from optimizer.cost.option import is_incremental
+from optimizer.solve.variables import Builder, Order, PieceVar
+
+
+def one_order(builder: Builder) -> None:
+    """An offer is awarded at most once: sum of its orders <= 1."""
+    for (quote, offer), orders in builder.by_offer().items():
+        builder.model.add("one_order", f"{quote}/{offer}", [(order.index, 1) for order in orders], upper=1)
+
+
+def quantity(builder: Builder) -> None:
+    """least x taken <= units <= most x taken; units = step x whole number."""
+    for order in builder.orders:
+        name = builder.model.names[order.index]
+        builder.model.add("quantity", f"{name} least", [*order.units(), (order.index, -order.least)], lower=0)
+        builder.model.add("quantity", f"{name} most", [*order.units(), (order.index, -order.most)], upper=0)
+        step = order.option.offer.units.step
+        if step > 1:
+            steps = builder.model.integer(f"steps {name}", 0, order.most // step)
+            builder.model.add("quantity", f"{name} step", [*order.units(), (steps, -step)], 0, 0)
+
+
+def fill(builder: Builder) -> None:
+    """Lots fill in order; incremental breaks fill in order: units in the next part only when this one is full."""
+    for order in builder.orders:
+        parts = [var for var in order.pieces if var.profile is None]
+        if len(parts) > 1:
+            for before, after in pairwise(parts):
+                _in_order(builder, order, before, after)
+
+
+def _in_order(builder: Builder, order: Order, before: PieceVar, after: PieceVar) -> None:
+    model = builder.model
+    size = before.piece.lot.units if not is_incremental(order.option) else before.upper
+    width = before.upper if size is None else min(size, before.upper)
+    full = model.boolean(f"full {model.names[before.index]}")
+    model.add("fill", f"{model.names[before.index]} full", [(before.index, 1), (full, -width)], lower=0)
+    model.add("fill", f"{model.names[after.index]} after", [(after.index, 1), (full, -after.upper)], upper=0)

@@ -1,0 +1,67 @@
+"""The command as a process: start-up time, closed pipes, interruption."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = [sys.executable, "-m", "optimizer.cli"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def test_help_starts_fast() -> None:
+    def seconds() -> float:
+        started = time.perf_counter()
+        subprocess.run([*COMMAND, "solve", "--help"], env=ENVIRONMENT, check=True, capture_output=True)
+        return time.perf_counter() - started
+
+    assert min(seconds() for _ in range(3)) < 0.5
+
+
+def test_heavy_libraries_wait_for_the_command_that_needs_them() -> None:
+    code = "import sys, optimizer.cli.main; print([n for n in ('numpy', 'pandas', 'ortools', 'pydantic', 'yaml') if n in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, check=True, capture_output=True, text=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    with subprocess.Popen(
+        [*COMMAND, "catalog", "--json", "-"], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(30) in (0, 120)
+
+
+def test_interruption_is_exit_130(tmp_path: Path) -> None:
+    fifo = tmp_path / "scenario.yaml"
+    os.mkfifo(fifo)  # reading it waits for a writer, so the signal always arrives in time
+    with subprocess.Popen([*COMMAND, "check", str(fifo)], env=ENVIRONMENT, stderr=subprocess.PIPE) as process:
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        assert b"Traceback" not in process.stderr.read()
+        assert process.wait(30) == 130
+
+
+def test_no_time_zone_moves_a_date(tmp_path: Path) -> None:
+    subprocess.run([*COMMAND, "init", str(tmp_path / "s"), "--quiet"], env=ENVIRONMENT, check=True)
+    outputs = {
+        subprocess.run(
+            [*COMMAND, "check", "s/scenario.yaml", "--json", "-"],
+            env={**ENVIRONMENT, "TZ": zone},
+            cwd=tmp_path,
+            check=True,
+            capture_output=True,
+        ).stdout
+        for zone in ("Pacific/Kiritimati", "Pacific/Honolulu")
+    }
+    assert len(outputs) == 1

@@ -1,0 +1,129 @@
+"""The engine against published runs; bars are what was reached, with a little room for other machines."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from optimizer.analysis.backtest import Backtest, RowScore
+from optimizer.engine.predict import predict
+from optimizer.engine.setup import Setup
+from optimizer.io.library import Library
+from optimizer.io.runs import Run
+from optimizer.results import Layout
+from optimizer.schema.base import Precision
+
+
+def test_dense_step_times(result: Backtest):
+    assert result.step_time.rows >= 590
+    assert result.step_time.median < 0.05
+    assert result.step_time.mean < 0.07
+    assert result.step_time.p90 < 0.16
+    assert abs(result.step_time.bias) < 0.02
+
+
+def test_measured_runs_lie_in_the_printed_band(result: Backtest):
+    assert result.coverage > 0.8
+
+
+def test_memory_of_measured_runs(result: Backtest):
+    assert result.memory.rows >= 70
+    assert result.memory.median < 0.05
+    assert result.memory.mean < 0.07
+    assert result.memory.false_fits == 0
+
+
+def test_runs_that_ran_are_rarely_refused(result: Backtest, rows: dict[str, RowScore], runs: dict[str, Run]):
+    # rows known to move states or activations to the host are outside the model
+    offloading = ("llmq", "mbridge", "tpu:tpu-v6e")
+    refused = [name for name, row in rows.items() if row.fits == "does_not_fit" and runs[name].kind == "step"]
+    own = [name for name in refused if not (runs[name].source or "").startswith(offloading)]
+    assert len(own) <= 0.02 * result.step_time.rows, own
+
+
+@pytest.mark.parametrize("name", ["bigscience-176b-prequel/740", "bigscience-176b-prequel/775"])
+def test_labelled_out_of_memory(rows: dict[str, RowScore], name: str):
+    assert rows[name].fits == "does_not_fit"
+
+
+@pytest.mark.parametrize("number", [849, 850, 851, 852])
+def test_long_sequences_that_ran_near_the_limit(rows: dict[str, RowScore], number: int):
+    assert rows[f"torchtitan/{number}"].fits in {"fits", "tight"}
+
+
+def test_a_run_that_filled_the_card(rows: dict[str, RowScore]):
+    assert rows["bigscience-176b-prequel/698"].fits in {"fits", "tight"}
+
+
+def test_published_memory_breakdowns(rows: dict[str, RowScore], runs: dict[str, Run]):
+    # Figure 1 of arXiv:2205.05198: above 80 GB must not fit
+    for name, row in rows.items():
+        if name.startswith("korthikanti-2022-mem"):
+            assert abs(row.memory_error) < 0.06
+            assert (row.fits == "does_not_fit") == (runs[name].memory_gb > 85.9)
+
+
+def test_recompute_modes_of_the_megatron_table(rows: dict[str, RowScore]):
+    # Table 5 of arXiv:2205.05198: 22B, 175B, 530B, 1T, full and selective
+    errors = [row.step_time_error for name, row in rows.items() if name.startswith("korthikanti-2022")]
+    sizes = np.abs([error for error in errors if error is not None])
+    assert len(sizes) == 8
+    assert sizes.mean() < 0.065
+    assert sizes.max() < 0.11
+
+
+def test_a_530b_model_on_thousands_of_accelerators(rows: dict[str, RowScore]):
+    # arXiv:2201.11990: 60.1, 50.2, 44.4 s on 2240, 2800, 3360 A100
+    errors = [row.step_time_error for name, row in rows.items() if name.startswith("mt-nlg")]
+    assert len(errors) == 3
+    assert max(map(abs, errors)) < 0.14
+
+
+def test_a_405b_model_within_six_percent(rows: dict[str, RowScore], runs: dict[str, Run]):
+    errors = [
+        row.step_time_error
+        for name, row in rows.items()
+        if (runs[name].model or "").startswith("Llama 3.1 405B") and row.step_time_error is not None
+    ]
+    assert len(errors) >= 5
+    assert np.mean(np.abs(errors)) < 0.06
+
+
+def test_layout_sweeps_keep_their_order(result: Backtest):
+    # VIA-Research/vTrain data: 88 layouts of three models
+    sweep = result.ranking["vtrain-multi"]
+    assert sweep.rows == 88
+    assert sweep.kendall_tau > 0.65
+    assert sweep.regret < 0.03
+
+
+def test_measured_multi_node_sweep_beats_a_constant(result: Backtest):
+    # one constant utilisation scores 17.4 % mean, 12.5 % median on it
+    figures = result.by["source"]["vtrain-multi"]
+    assert figures.mean < 0.10
+    assert figures.median < 0.09
+
+
+def test_accelerator_days_of_a_502b_model_on_b200():
+    # 405B measured at 661 tokens/s per B200 (MLPerf v5.1), scaled by parameters: 10e12 / (661 x 405/502 x 86,400) / 0.9
+    library = Library.shipped()
+    setup = Setup(
+        library.architectures["dense-500b"],
+        library.platforms["b200-hgx"],
+        Precision.FP8,
+        8192,
+        library.software["megatron-core"],
+    )
+    layout = Layout(
+        tensor_parallel=8,
+        pipeline_parallel=8,
+        virtual_pipeline=4,
+        data_parallel=16,
+        micro_batch=1,
+        global_batch=1952,
+        precision="fp8",
+    )
+    row = predict(setup, layout)
+    assert row.verdict == "fits"
+    days = 10e12 / (row.tokens_per_s_per_accelerator * 86_400) / 0.9
+    assert days == pytest.approx(240_000, rel=0.06)

@@ -1,0 +1,153 @@
+"""Reading runs, blanks and scores."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from optimizer.analysis.backtest import backtest, errors, kendall_tau, read_memory_gb
+from optimizer.analysis.readings import SkippedRun, case_of, measured_step_s, parse_recipe
+from optimizer.engine.predict import predict
+from optimizer.io.library import Library
+from optimizer.io.runs import Run
+
+LIBRARY = Library.shipped()
+RUN = Run(
+    run_id="one",
+    source="made up",
+    model="llama-3-1-8b",
+    platform="h100-sxm",
+    accelerators=8,
+    sequence_length=4096,
+    global_batch=128,
+    micro_batch=1,
+    precision="fp8",
+    step_time_s=10.0,
+    kind="step",
+)
+
+
+def changed(**values: object) -> Run:
+    return dataclasses.replace(RUN, **values)
+
+
+def test_blanks_are_read_by_rule_and_counted():
+    case = case_of(RUN, LIBRARY)
+    assert case.layout.data_parallel == 8
+    assert case.layout.tensor_parallel == 1
+    assert case.layout.sharding_stage == 1
+    assert case.layout.sequence_parallel is False
+    assert case.layout.recompute == "none"
+    assert "data_parallel blank: what remains" in case.readings
+    assert "recompute blank: the least that fits" in case.readings
+    assert case.setup.software.id == "megatron-core"
+
+
+def test_recompute_is_the_least_that_fits():
+    heavy = changed(sequence_length=32_768, accelerators=16, global_batch=16)
+    assert case_of(heavy, LIBRARY).layout.recompute == "full"
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ({"micro_batch": None}, "micro_batch is blank"),
+        ({"platform": "h100-sxn"}, 'no platform named h100-sxn Did you mean "h100-sxm"?'),
+        ({"platform": None}, "platform is blank"),
+        ({"model": "nobody-7b"}, "layers is blank and no card is named nobody-7b"),
+        ({"experts": 8}, "mixture of experts is not supported yet"),
+        ({"precision": "int3"}, "precision int3 is unknown"),
+        ({"tensor_parallel": 3}, "8 accelerators are not a multiple of 3"),
+        ({"tensor_parallel": 2, "data_parallel": 8}, "the degrees make 16 accelerators, the row says 8"),
+        ({"framework": "nobody"}, "no software card named nobody"),
+        ({"platform": "a100-80gb-sxm"}, "no fp8"),
+        ({"global_batch": 12}, "global batch 12 is not divisible"),
+    ],
+)
+def test_a_row_that_cannot_be_predicted_says_why(values: dict[str, object], reason: str):
+    with pytest.raises(SkippedRun, match=reason.replace("?", r"\?")):
+        case_of(changed(**values), LIBRARY)
+
+
+def test_own_dimensions_win_over_the_card_and_an_old_stack_is_its_predecessor():
+    run = changed(
+        layers=24, hidden_size=2048, attention_heads=16, vocab_size=50_368, framework="pytorch-fsdp",
+        software_date="2023-08",
+    )  # fmt: skip
+    case = case_of(run, LIBRARY)
+    assert case.setup.architecture.layers == 24
+    assert case.setup.architecture.ffn.hidden_size == 8192
+    assert case.setup.architecture.tied_embedding
+    assert case.setup.software.id == "pytorch-fsdp-2023"
+    assert case.setup.release == pytest.approx(2023 + 7 / 12)
+
+
+@pytest.mark.parametrize(
+    ("text", "stage_bytes"),
+    [
+        ("6 + 12/D", (2, 4, 12)),
+        ("4 + 8/D", (2, 2, 8)),
+        ("18", (2, 4, 12)),
+        ("16/D + gather buffers", (4, 4, 8)),
+        ("8 + 12/d (fp32 gradients unsharded)", (2, 6, 12)),
+    ],
+)
+def test_recipes_by_name(text: str, stage_bytes: tuple[float, float, float]):
+    recipe = parse_recipe(text)
+    assert recipe is not None
+    assert (recipe.weights_bytes, recipe.gradient_bytes, recipe.optimizer_bytes) == stage_bytes
+
+
+def test_text_that_is_no_recipe():
+    assert parse_recipe("unknown") is None
+
+
+def test_step_time_from_tokens_per_second():
+    # 128 x 4096 tokens / (8,192 per s and accelerator x 8)
+    assert measured_step_s(changed(step_time_s=None, tokens_per_s_per_accelerator=8_192.0)) == 8.0
+    assert measured_step_s(changed(step_time_s=None)) is None
+
+
+def test_scores_and_the_output_rows():
+    case = case_of(RUN, LIBRARY)
+    seconds = predict(case.setup, case.layout).step_time_s
+    runs = [changed(step_time_s=seconds / 1.1), changed(run_id="two", micro_batch=None), changed(step_time_s=None)]
+    result, rows = backtest(runs, LIBRARY)
+    assert (result.rows, result.scored) == (3, 2)
+    assert result.skipped == {"micro_batch is blank": 1}
+    assert result.step_time.median == pytest.approx(0.1)
+    assert result.step_time.bias == pytest.approx(0.1)
+    assert result.step_time.rows == 1
+    assert result.coverage == 1.0
+    assert [row.skipped_reason for row in rows] == [None, "micro_batch is blank", None]
+    assert rows[0].low_s < rows[0].predicted_step_time_s < rows[0].high_s
+    assert rows[0].evidence == "public_run"
+    assert set(result.by) == {"platform", "source", "kind"}
+
+
+def test_out_of_memory_rows_count_as_false_fits():
+    fits = changed(kind="oom", step_time_s=None)
+    result, rows = backtest([fits, changed(memory_gb=200.0)], LIBRARY)
+    assert rows[0].fits == "fits"
+    assert result.memory.false_fits == 2  # one labelled, one reads more than the card holds
+    assert result.memory.false_ooms == 0
+
+
+def test_instruments_read_more_than_is_allocated():
+    assert read_memory_gb(40e9, None) == 40.0
+    assert read_memory_gb(40e9, "allocated, rank 0") == 40.0
+    assert read_memory_gb(40e9, "reserved, worst rank") == pytest.approx(42.2)
+    assert read_memory_gb(40e9, "nvidia-smi, first stage") == pytest.approx(46.2)
+
+
+def test_order_of_layouts():
+    # measured 1 < 2 < 2.02 (within 3 % of 2): one pair right, one wrong
+    pairs = [((1.0, 1.0), (2.0, 3.0)), ((1.0, 1.0), (2.02, 0.5)), ((2.0, 3.0), (2.02, 0.5))]
+    assert kendall_tau(pairs) == 0.0
+    assert kendall_tau([((1.0, 5.0), (1.01, 4.0))]) is None
+
+
+def test_no_rows_give_no_figures():
+    assert errors([]).median is None
+    assert errors([None, 0.2, -0.4]).mean == pytest.approx(0.3)

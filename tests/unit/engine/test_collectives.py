@@ -1,0 +1,64 @@
+"""Bandwidth a group sees, by topology and placement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from optimizer.engine.collectives import bandwidth, gather_seconds, shift_bandwidth
+from optimizer.engine.setup import Setup
+
+Make = Callable[..., Setup]
+
+
+def seen(setup: Setup, size: int, stride: int) -> float:
+    return float(bandwidth(setup, np.array([size]), np.array([stride]))[0])
+
+
+def test_a_switched_pair_sees_what_the_domain_sees(make: Make):
+    setup = make()
+    inner = 450e9 * setup.efficiency.inner_network_share
+    assert seen(setup, 2, 1) == pytest.approx(inner)
+    assert seen(setup, 8, 1) == pytest.approx(inner)
+
+
+def test_a_full_mesh_pair_sees_one_link(make: Make):
+    # MI355X: 76.5 GB/s per link, 7 links = 535.5
+    setup = make(platform="mi355x")
+    share = setup.efficiency.inner_network_share
+    assert seen(setup, 2, 1) == pytest.approx(76.5e9 * share)
+    assert seen(setup, 4, 1) == pytest.approx(3 * 76.5e9 * share)
+    assert seen(setup, 8, 1) == pytest.approx(535.5e9 * share)
+
+
+def test_members_of_a_node_share_what_leaves_it(make: Make):
+    setup = make()
+    fabric = 50e9 * setup.efficiency.outer_network_share
+    assert seen(setup, 16, 8) == pytest.approx(fabric)  # one member per node
+    assert seen(setup, 16, 2) == pytest.approx(4 * fabric)  # four members per node
+    assert seen(setup, 64, 1) == pytest.approx(8 * fabric)  # whole nodes: eight NICs, below NVLink
+
+
+def test_a_rack_keeps_72_inside(make: Make):
+    rack = make(platform="gb200-nvl72")
+    assert seen(rack, 64, 1) == pytest.approx(900e9 * rack.efficiency.inner_network_share)
+    # two racks, members 8 apart: nine per rack share nine NICs of 50 GB/s
+    assert seen(rack, 16, 8) == pytest.approx(9 * 50e9 * rack.efficiency.outer_network_share)
+
+
+def test_gathering_moves_all_but_the_own_share(make: Make):
+    setup = make()
+    size, stride = np.array([8]), np.array([1])
+    rate = 450e9 * setup.efficiency.inner_network_share
+    startup = 3 * setup.software.collective_latency_s
+    assert gather_seconds(setup, np.array([8e9]), size, stride)[0] == pytest.approx(7e9 / rate + startup)
+    assert gather_seconds(setup, np.array([8e9]), np.array([1]), stride)[0] == 0.0
+
+
+def test_a_ring_wider_than_the_node_sends_over_the_fabric(make: Make):
+    setup = make()
+    fabric = 50e9 * setup.efficiency.outer_network_share
+    assert shift_bandwidth(setup, np.array([16]))[0] == pytest.approx(fabric)
+    assert shift_bandwidth(setup, np.array([8]))[0] > fabric

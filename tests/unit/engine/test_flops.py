@@ -1,0 +1,44 @@
+"""FLOPs per step against published figures, and the conventions they follow."""
+
+from __future__ import annotations
+
+import pytest
+
+from optimizer.engine.flops import (
+    attention_flops_per_token,
+    attention_span,
+    flops_per_token,
+    matmul_flops_per_token,
+    utilisation,
+)
+from optimizer.errors import InputError
+from optimizer.io.library import Library
+
+
+@pytest.mark.parametrize(
+    ("sequence", "weights", "full", "causal"),
+    [(8192, 1299.00, 422.21, 211.11), (129_024, 20_459.32, 104_735.08, 52_367.54)],
+)
+def test_llama_2_7b_step_of_four_sequences(library: Library, sequence: int, weights: float, full: float, causal: float):
+    # TFLOP per step, AI-Hypercomputer/maxtext pull 1988: head included, input table not
+    model, tokens = library.architectures["llama-2-7b"], 4 * sequence
+    assert matmul_flops_per_token(model) * tokens / 1e12 == pytest.approx(weights, rel=1e-4)
+    assert attention_flops_per_token(model, sequence, causal=False) * tokens / 1e12 == pytest.approx(full, rel=1e-4)
+    assert attention_flops_per_token(model, sequence) * tokens / 1e12 == pytest.approx(causal, rel=1e-4)
+    assert flops_per_token(model, sequence) * tokens / 1e12 == pytest.approx(weights + causal, rel=1e-4)
+
+
+def test_a_window_shortens_attention(library: Library):
+    model = library.architectures["llama-2-7b"]
+    window = model.model_copy(update={"attention": model.attention.model_copy(update={"window": 1024})})
+    assert attention_span(model, 8192) == 8192
+    # mean tokens seen: 1024 - 1024^2 / (2 x 8192) = 960, against 4096 without a window
+    assert attention_span(window, 8192) == 2 * 960
+    assert attention_span(window, 1024) == 1024
+
+
+def test_a_utilisation_above_one_is_refused_and_names_its_convention():
+    # 16k tokens on A100: 189 TFLOP/s causal counted in full gives 1.21 (Megatron-LM issue 831)
+    with pytest.raises(InputError, match=r"1\.21 .*full"):
+        utilisation(2 * 189e12, 312, "full")
+    assert utilisation(189e12, 312) == pytest.approx(0.6058, rel=1e-3)

@@ -1,0 +1,111 @@
+"""Components of the step, the bubble, and refusal of impossible batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from optimizer.engine.layouts import LayoutArrays, legal
+from optimizer.engine.predict import predict
+from optimizer.engine.setup import Setup
+from optimizer.engine.stages import stage_layers
+from optimizer.engine.step_time import COMPONENTS, step_seconds, step_time
+from optimizer.errors import InputError
+from optimizer.results import Layout
+from optimizer.schema.architecture import Architecture, FeedForward, GroupedQueryAttention
+
+Make = Callable[..., Setup]
+
+
+def test_a_batch_that_does_not_divide_is_refused_with_the_numbers(make: Make):
+    # aliyun/SimAI issue 202: 1,472 GPUs, TP 8, PP 8 leave DP 23, and 32 is no multiple of 23
+    layout = Layout(tensor_parallel=8, pipeline_parallel=8, data_parallel=23, micro_batch=1, global_batch=32)
+    with pytest.raises(InputError, match="global batch 32 is not divisible by data_parallel 23 x micro_batch 1"):
+        predict(make("llama-2-13b", sequence_length=4096), layout)
+    assert not legal(LayoutArrays.of(layout))[0]
+
+
+def test_components_are_named_and_add_up(make: Make):
+    arrays = LayoutArrays.of(Layout(tensor_parallel=4, pipeline_parallel=2, data_parallel=4, global_batch=64))
+    parts = step_time(make(), arrays)
+    assert set(parts) == set(COMPONENTS)
+    assert all(float(part.min()) >= 0 for part in parts.values())
+    assert float(step_seconds(parts)[0]) == pytest.approx(sum(float(part.flat[0]) for part in parts.values()))
+
+
+def test_products_of_one_layer_by_hand(make: Make):
+    # 8B, bf16, one accelerator, 8192 tokens: 6 x 8192 x 32 x 218.1e6 FLOP at the sustained rate, plus edges
+    setup = make()
+    parts = step_time(setup, LayoutArrays.of(Layout(micro_batch=1, global_batch=1, sharding_stage=0)))
+    weights = 4096 * (6144 + 4096 + 3 * 14_336)
+    ideal = 6 * 8192 * 32 * weights / (989e12 * 0.80 * setup.efficiency.sustained_share["bf16"])
+    ideal /= setup.software.matmul_factor
+    assert float(parts["gemm"].flat[0]) == pytest.approx(ideal, rel=0.03)
+    assert float(parts["gemm"].flat[0]) > ideal
+
+
+def pipelined(make: Make, stages: int, chunks: int = 1) -> float:
+    model = Architecture(
+        id="gpt-522b",
+        layers=128,
+        hidden_size=18_432,
+        vocab_size=51_200,
+        tied_embedding=True,
+        attention=GroupedQueryAttention(heads=128, kv_heads=128, head_dim=144),
+        ffn=FeedForward(hidden_size=73_728, gated=False),
+    )
+    layout = Layout(
+        tensor_parallel=8,
+        pipeline_parallel=stages,
+        virtual_pipeline=chunks,
+        data_parallel=512 // stages,
+        global_batch=2048,
+        recompute="full",
+    )
+    return predict(make(model), layout).step_time_s
+
+
+def test_a_deep_pipeline_pays_its_bubble(make: Make):
+    # 522B on 4096 H100, GBS 2048: 63/256 = 24.6 % bubble at PP 64
+    assert pipelined(make, 64) > 1.2 * pipelined(make, 1)
+    assert pipelined(make, 64, 2) < pipelined(make, 64)
+
+
+def test_layers_per_stage():
+    def split(layers: int, stages: int, chunks: int = 1) -> tuple[float, ...]:
+        arrays = LayoutArrays.of(Layout(pipeline_parallel=stages, virtual_pipeline=chunks))
+        return tuple(float(part[0]) for part in stage_layers(layers, arrays))
+
+    assert split(80, 8) == (10, 10, 10)
+    assert split(126, 8, 8) == (15, 16, 15)  # 8 x 16 = 126 + 2: embedding and head count as layers
+    assert split(105, 35) == (3, 3, 3)
+    assert split(72, 10) == (8, 8, 1)
+    assert split(32, 1) == (32, 32, 32)
+
+
+def test_broadcast_equals_one_by_one(make: Make):
+    setup = make()
+    grid = LayoutArrays(
+        np.array([[1], [2], [8]]),
+        *(np.full((1, 1), value) for value in (2, 2, 1, 1, 1)),
+        np.array([[1, 2, 4]]),
+        *(np.full((1, 1), value) for value in (1, 1, 64, 0)),
+        np.full((1, 1), fill_value=True),
+    )
+    seconds = step_seconds(step_time(setup, grid))
+    assert seconds.shape == (3, 3)
+    for row in range(3):
+        for column in range(3):
+            single = predict(setup, grid.row((row, column)))
+            assert single.step_time_s == pytest.approx(float(seconds[row, column]))
+
+
+def test_full_recompute_costs_a_forward_pass(make: Make):
+    base = dict(data_parallel=8, global_batch=64)
+    none = predict(make(), Layout(**base, recompute="none")).time
+    full = predict(make(), Layout(**base, recompute="full")).time
+    assert none["recompute"] == 0
+    layer = none["gemm"] / 3 + none["attention"] * 2 / 7 + none["elementwise"] / 3
+    assert full["recompute"] == pytest.approx(layer, rel=1e-6)
