@@ -2,9 +2,9 @@
 
     ClusterbuyError
     +-- InputError        exit 2   one or more Problems, all of a file at once
-    +-- InfeasibleError   exit 3   proven: no plan meets every limit
-    +-- LimitReached      exit 5   time limit reached without a plan
     +-- InternalError     exit 1   two proofs disagree, or a plan fails its check
+
+Infeasible and undecided scenarios are answers, not errors: plans with that status.
 """
 
 from __future__ import annotations
@@ -55,20 +55,6 @@ class InputError(ClusterbuyError):
 
     exit_code = 2
     kind = "input"
-
-
-class InfeasibleError(ClusterbuyError):
-    """Proven: no plan meets every limit (exit 3)."""
-
-    exit_code = 3
-    kind = "infeasible"
-
-
-class LimitReached(ClusterbuyError):
-    """A time or gap limit ended the search before any plan was found (exit 5)."""
-
-    exit_code = 5
-    kind = "limit"
 
 
 class InternalError(ClusterbuyError):

@@ -9,11 +9,11 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
-PLAN_FORMAT = "clusterbuy.plan/1"
+PLAN_FORMAT: Final = "clusterbuy.plan/1"
 
 
 def _as_json_number(value: Decimal) -> int | float:

@@ -10,9 +10,9 @@ from optimizer.cost.after import After
 from optimizer.cost.charge import Charge, Factor, months, on_day
 from optimizer.cost.frame import Frame
 from optimizer.cost.option import Option, Piece, per_unit
-from optimizer.schema.base import Money, OfferType
+from optimizer.schema.base import Money
 from optimizer.schema.platform import Platform
-from optimizer.schema.quote import BaseOffer
+from optimizer.schema.quote import Offer
 from optimizer.schema.scenario import CostEntry
 
 COUNTED = ("accelerator", "node", "unit")
@@ -21,10 +21,9 @@ COUNTED = ("accelerator", "node", "unit")
 MONTHS_PER_YEAR = Decimal(12)
 
 
-def matches(entry: CostEntry, offer: BaseOffer, platform: Platform) -> bool:
+def matches(entry: CostEntry, offer: Offer, platform: Platform) -> bool:
     """Return whether an award of the offer counts for the entry."""
-    kind = OfferType(getattr(offer, "type"))
-    return (entry.types is None or kind in entry.types) and (
+    return (entry.types is None or offer.type in entry.types) and (
         entry.platforms is None or platform.id in entry.platforms
     )
 
@@ -34,7 +33,7 @@ def matching(frame: Frame, option: Option) -> Iterator[CostEntry]:
     return (entry for entry in frame.scenario.costs if matches(entry, option.offer, option.platform))
 
 
-def delay_days(frame: Frame, offer: BaseOffer, platform: Platform) -> int:
+def delay_days(frame: Frame, offer: Offer, platform: Platform) -> int:
     """Return the days that matching entries (migration, for example) delay readiness."""
     return sum(entry.delay_days for entry in frame.scenario.costs if matches(entry, offer, platform))
 
@@ -105,4 +104,6 @@ def _charge(entry: CostEntry, amount: Decimal, first: dt.date, last: dt.date, fr
         return None
     count, cash = months(first, last)
     periods = count if entry.every == "month" else count / MONTHS_PER_YEAR
-    return Charge(_item(entry), (factor, Factor(f"{entry.every}s", periods, entry.every, "calendar")), cash, contingent=True)
+    return Charge(
+        _item(entry), (factor, Factor(f"{entry.every}s", periods, entry.every, "calendar")), cash, contingent=True
+    )

@@ -216,9 +216,7 @@ def hall_charge(site: Site, kw: Decimal, first: dt.date, last: dt.date, frame: F
     yield Charge("colocation", factors, cash)
 
 
-def energy_charge(
-    site: Site, kw: Decimal, name: str, first: dt.date, last: dt.date, frame: Frame
-) -> Iterator[Charge]:
+def energy_charge(site: Site, kw: Decimal, name: str, first: dt.date, last: dt.date, frame: Frame) -> Iterator[Charge]:
     """Yield the metered energy of a constant draw between two days."""
     if last < first or not kw:
         return
@@ -280,12 +278,13 @@ def _line_charge(line: QuoteLine, option: Option, lot: Lot, frame: Frame) -> Cha
     return Charge(f"line:{line.item}", tuple(factors), cash, contingent=option.is_purchase)
 
 
-def _monthly(
-    item: str, factors: tuple[Factor, ...], lot: Lot, term: int, frame: Frame
-) -> Iterator[Charge]:
+def _monthly(item: str, factors: tuple[Factor, ...], lot: Lot, term: int, frame: Frame) -> Iterator[Charge]:
     """Yield equal monthly payments in advance; those on or after the horizon stand on their own line."""
     paid = [add_months(lot.delivery, month) for month in range(term)]
-    for name, group in ((item, [day for day in paid if day < frame.horizon]), (BEYOND, [day for day in paid if day >= frame.horizon])):
+    for name, group in (
+        (item, [day for day in paid if day < frame.horizon]),
+        (BEYOND, [day for day in paid if day >= frame.horizon]),
+    ):
         if group:
             count = Factor("months", Decimal(len(group)), "month", "contract term")
             share = Decimal(1) / len(group)

@@ -11,7 +11,7 @@ from functools import cached_property
 from optimizer.cost.frame import Frame
 from optimizer.schema.base import Money
 from optimizer.schema.platform import Platform
-from optimizer.schema.quote import BaseOffer, OnDemandOffer, PurchaseOffer, Quote, TieredPrice
+from optimizer.schema.quote import Offer, OnDemandOffer, PurchaseOffer, Quote, TieredPrice
 
 UNLIMITED_UNITS = 10**6
 """Stands for no maximum; far above any real order."""
@@ -49,7 +49,7 @@ class Option:
 
     quote: Quote
     name: str
-    offer: BaseOffer
+    offer: Offer
     platform: Platform
     place: str
     site: str | None
@@ -133,7 +133,7 @@ def unit_prices(option: Option, frame: Frame) -> tuple[tuple[int, Decimal], ...]
     """Return (first quantity, net price of one purchase unit) ascending; one row without tiers."""
     price = option.offer.price
     rows = price.breaks if isinstance(price, TieredPrice) else {1: price}
-    per = per_unit(getattr(option.offer, "per"), option)
+    per = per_unit(option.offer.per, option)
     return tuple((first, net_amount(money, option, frame) * per) for first, money in rows.items())  # type: ignore[arg-type]
 
 

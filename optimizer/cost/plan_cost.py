@@ -201,15 +201,17 @@ def shared_power_charges(choice: Choice, after: After, frame: Frame) -> Iterator
     for entry in frame.scenario.costs:
         if entry.per in COUNTED or not entry.kw:
             continue
-        at_site = [taken for taken in choice.taken if taken.option.site and matches(entry, taken.option.offer, taken.option.platform)]
+        at_site = [
+            taken
+            for taken in choice.taken
+            if taken.option.site and matches(entry, taken.option.offer, taken.option.platform)
+        ]
         for site in sorted({str(taken.option.site) for taken in at_site}):
             for group in _groups(entry, [taken for taken in at_site if taken.option.site == site]):
                 yield from _shared_power(entry, site, group, after, frame)
 
 
-def _shared_power(
-    entry: CostEntry, site: str, awards: Sequence[Taken], after: After, frame: Frame
-) -> Iterator[Charge]:
+def _shared_power(entry: CostEntry, site: str, awards: Sequence[Taken], after: After, frame: Frame) -> Iterator[Charge]:
     first = min(taken.option.lots[0].delivery for taken in awards)
     hall = max(after.last_day_of_costs(taken.option, frame) for taken in awards)
     energy = max(after.last_day_of_energy(taken.option, frame) for taken in awards)

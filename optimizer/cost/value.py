@@ -17,7 +17,9 @@ Presence = tuple[dt.date, dt.date, int]
 """Accelerators usable from the first to the last day."""
 
 
-def value_charges(accelerators: int, first: dt.date, last: dt.date, last_run: dt.date, frame: Frame) -> Iterator[Charge]:
+def value_charges(
+    accelerators: int, first: dt.date, last: dt.date, last_run: dt.date, frame: Frame
+) -> Iterator[Charge]:
     """Yield the receipts of accelerators in use between two days, one charge per year since the last run.
 
     value x utilisation x (1 - decline) ^ (full years since the day after the last run).

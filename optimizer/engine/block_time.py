@@ -26,7 +26,7 @@ class LayerTime:
         elementwise: Memory-bound kernels, quantisation included.
         tensor: Exposed tensor-parallel traffic.
         context: Exposed context-parallel traffic.
-        host: Time the accelerator waits for kernel launches.
+        host: Time the accelerator waits: gaps between kernels, or for launches when those take longer than the work.
     """
 
     gemm: tuple[Floats, Floats]
@@ -118,8 +118,8 @@ def layer_time(setup: Setup, layouts: LayoutArrays) -> LayerTime:
         _context(setup, layouts, rows, attention),
     )
     device = [sum((part[way] for part in parts[1:]), parts[0][way]) for way in (0, 1)]
-    least = setup.software.host_s
-    host = (np.maximum(0.0, least - device[0]), np.maximum(0.0, 2.0 * least - device[1]))
+    least, gap = setup.software.host_s, setup.software.gap_s
+    host = (np.maximum(gap, least - device[0]), np.maximum(2.0 * gap, 2.0 * least - device[1]))
     return LayerTime(*parts, host)
 
 

@@ -89,6 +89,8 @@ class Software(Frozen):
     """Bytes moved per parameter and micro-batch to add up gradients."""
     host_s: float = Field(ge=0)
     """Least time of one layer's forward pass: kernel launches by the host, seconds."""
+    gap_s: float = Field(ge=0)
+    """Idle time between the kernels of one layer's forward pass, seconds; backward twice."""
     tensor_overlap_forward: float = Field(ge=0, le=1)
     """Share of tensor-parallel traffic hidden in the forward pass."""
     tensor_overlap_backward: float = Field(ge=0, le=1)

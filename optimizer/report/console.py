@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from optimizer.results import CompareRow, Comparison, Verification
 
 _STATUS_STYLE = {"optimal": "bold green", "feasible": "bold yellow", "infeasible": "bold red", "unknown": "bold red"}
+_EACH = {"lease": "per month", "reserved": "per hour", "block": "per hour", "on_demand": "per hour"}
 _SHOWN_REJECTIONS = 6
 
 
@@ -219,12 +220,13 @@ def _awards(awards: Sequence[Award]) -> RenderableType:
 
 def _award(award: Award) -> tuple[str, ...]:
     tier = f", tier {award.tier}+" if award.tier else ""
+    each = _EACH.get(award.type, "each")
     until = f" until {award.contract_end}" if award.contract_end else ""
     return (
         f"{award.vendor} {award.quote} / {award.offer}",
         award.type,
         f"{award.units:,}",
-        f"x {award.platform}{tier} at {number(award.unit_price)} {award.currency}",
+        f"x {award.platform}{tier} at {number(award.unit_price)} {award.currency} {each}",
         amount(award.cost),
         f"from {award.delivery_date}",
         f"at {award.place}{until}",
@@ -240,7 +242,7 @@ def _workload(work: WorkloadPlan) -> list[str]:
     how = f"{work.layout.precision}, {layout_text(work.layout)}" if work.layout else layout_text(None)
     lines = [f"{work.name}   {where}   {how}   {work.days:,} days   {work.start} -> {work.end}"]
     if work.band is not None:
-        band = f"{number(work.band.low_days)} to {number(work.band.high_days)} days"
+        band = f"{work.band.low_days:,.0f} to {work.band.high_days:,.0f} days"
         lines.append(f"  80 % of such runs take {band} (evidence: {work.evidence})")
     return lines
 
@@ -255,6 +257,8 @@ def _cost(cost: Cost) -> Text:
 
 def _limits(limits: Sequence[LimitUse]) -> list[RenderableType]:
     binding = [limit for limit in limits if limit.binding]
+    if limits and all(limit.binding is None for limit in limits):
+        return [Text.assemble(("Binding   ", "bold"), "not computed")]
     if not binding:
         return []
     words = " · ".join(

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from decimal import Decimal
 
-from optimizer.cost.after import POLICIES, After
+from optimizer.cost.after import POLICIES, After, Policy
 from optimizer.cost.charge import Charge
 from optimizer.cost.choice import Choice, Run, Taken
 from optimizer.cost.frame import Frame
@@ -76,7 +76,7 @@ def award(taken: Taken, choice: Choice, frame: Frame) -> Award:
         offer=option.name,
         vendor=option.quote.vendor,
         platform=option.platform.id,
-        type=str(getattr(option.offer, "type")),
+        type=option.offer.type.value,
         place=option.place,
         units=taken.units,
         nodes=taken.units * nodes,
@@ -106,12 +106,12 @@ def cost(choice: Choice, frame: Frame) -> tuple[Cost, Priced]:
     return record, own
 
 
-def _after_run(choice: Choice, policy: str, frame: Frame) -> AfterRunCost:
+def _after_run(choice: Choice, policy: Policy, frame: Frame) -> AfterRunCost:
     terms = frame.scenario.after_run
     if policy == "use" and (terms.max_accelerators is None or terms.value_per_accelerator_hour is None):
         return AfterRunCost(policy="use", total=None, npv=None)
-    found = price(choice, After(policy, choice.last_run), frame)  # type: ignore[arg-type]
-    return AfterRunCost(policy=policy, total=found.total, npv=found.npv)  # type: ignore[arg-type]
+    found = price(choice, After(policy, choice.last_run), frame)
+    return AfterRunCost(policy=policy, total=found.total, npv=found.npv)
 
 
 def _line(charge: Charge) -> CostLine:
@@ -124,4 +124,4 @@ def _cash(charges: Iterable[Charge]) -> tuple[CashItem, ...]:
     for charge in charges:
         for day, share in charge.cash:
             days[day, charge.item] += charge.amount * share
-    return tuple(CashItem(date=day, amount=amount, item=item) for (day, item), amount in sorted(days.items()) if amount)  # type: ignore[arg-type,type-var]
+    return tuple(CashItem(date=day, amount=amount, item=item) for (day, item), amount in sorted(days.items()) if amount)

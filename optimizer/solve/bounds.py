@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from optimizer.cost.after import After
 from optimizer.cost.charge import Charge, with_contingency
@@ -18,6 +18,9 @@ from optimizer.cost.value import value_charges
 from optimizer.schema.scenario import CostEntry
 from optimizer.solve.problem import Pool, Problem, Profile
 
+INFINITE = float("inf")
+"""Cost per node of a piece that does not serve a run."""
+
 
 @dataclass(frozen=True, eq=False)
 class PoolBound:
@@ -27,11 +30,13 @@ class PoolBound:
         pool: The pool.
         frame: Dates and rates.
         after: The cheapest after-run situation: costs grow and residuals fall with the last day.
+        values: What a node earns between two days after a last run, as far as asked for.
     """
 
     pool: Pool
     frame: Frame
     after: After
+    values: dict[tuple[dt.date, dt.date, dt.date], float] = field(default_factory=dict)
 
     @cached_property
     def rates(self) -> list[tuple[Piece, float]]:
@@ -47,7 +52,9 @@ class PoolBound:
         return self._value(charges) / self.pool.platform.nodes_per_unit + sum(counted)
 
     def _cheapest(self, entry: CostEntry, piece: Piece) -> float:
-        charges = [counted_charge(entry, amount, piece, self.after, self.frame) for _, amount in table(entry, self.frame)]
+        charges = [
+            counted_charge(entry, amount, piece, self.after, self.frame) for _, amount in table(entry, self.frame)
+        ]
         values = [self._value([charge]) if charge else 0.0 for charge in charges]
         return min(values) / self.pool.platform.nodes_per_unit
 
@@ -69,35 +76,53 @@ class PoolBound:
         charges = [shared_charge(entry, amount, days, self.after, self.frame) for _, amount in table(entry, self.frame)]
         return min(self._value([charge]) if charge else 0.0 for charge in charges)
 
-    @cached_property
-    def cheapest(self) -> float:
-        """Least cost per node of any award in the pool that is not rented by the hour."""
-        return min((rate for piece, rate in self.rates if not piece.option.is_on_demand), default=float("inf"))
+    def of(self, profile: Profile) -> float:
+        """Return a lower bound on the present value of any plan with this profile.
 
-    def of(self, profile: Profile, value_per_accelerator: float) -> float:
-        """Return a lower bound on the present value of any plan with this profile."""
+        Every node it needs costs at least the cheapest piece that serves the run; at most ``max_accelerators`` earn
+        value, each no more than the best piece does; further nodes are only worth having when they earn their price.
+        """
         run = profile.run
         needed = max(0, profile.nodes_needed - self.pool.owned_nodes)
-        rate = min((self._serving(piece, rate, profile) for piece, rate in self.rates), default=0.0)
+        priced = [(piece, self._serving(piece, known, profile)) for piece, known in self.rates]
+        serving = [(piece, rate) for piece, rate in priced if rate < INFINITE]
+        lasting = [(piece, rate) for piece, rate in self.rates if not piece.option.is_on_demand]
         fixed = self._value(list(run_energy(run, self.frame))) + (self.shared if needed else 0.0)
-        cap = self.frame.scenario.after_run.max_accelerators or 0
-        per_node = self.pool.platform.accelerators_per_node
+        cap = self._cap / self.pool.platform.accelerators_per_node
+        valued = min(needed, cap)
+        cost = valued * self._least_net(serving, run.end)
+        cost += (needed - valued) * min((rate for _, rate in serving), default=0.0)
+        surplus = (cap - valued) * min(0.0, self._least_net(lasting, run.end))
+        return fixed + cost + surplus - min(cap, self.pool.owned_nodes) * self._node_value(run.end + DAY, run.end)
 
-        def total(extra: float) -> float:
-            nodes = needed + extra + self.pool.owned_nodes
-            return extra * self.cheapest - value_per_accelerator * min(cap, nodes * per_node)
+    @property
+    def _cap(self) -> int:
+        terms = self.frame.scenario.after_run
+        return (terms.max_accelerators or 0) if terms.policy == "use" else 0
 
-        more = max(0.0, cap / per_node - needed - self.pool.owned_nodes)
-        surplus = min(total(0.0), total(more)) if more and self.cheapest < float("inf") else total(0.0)
-        return fixed + (needed * rate if needed else 0.0) + surplus
+    def _least_net(self, rates: Sequence[tuple[Piece, float]], last_run: dt.date) -> float:
+        """Least cost of a node less what it can earn after the last run."""
+        return min((rate - self._earned(piece, last_run) for piece, rate in rates), default=0.0)
+
+    def _earned(self, piece: Piece, last_run: dt.date) -> float:
+        if not self._cap or piece.option.is_on_demand:
+            return 0.0
+        return self._node_value(max(piece.lot.ready, last_run + DAY), last_run, piece.option.last_day(self.frame))
+
+    def _node_value(self, first: dt.date, last_run: dt.date, last: dt.date | None = None) -> float:
+        key = (first, last_run, last or self.frame.last_day)
+        if key not in self.values:
+            charges = value_charges(1, first, key[2], last_run, self.frame) if self._cap else ()
+            self.values[key] = -self._value(list(charges)) * self.pool.platform.accelerators_per_node
+        return self.values[key]
 
     def _serving(self, piece: Piece, rate: float, profile: Profile) -> float:
         run = profile.run
         if piece.option.is_on_demand:
-            return rate + self._hours(piece, run.start, run.end) if piece.lot.ready == run.start else float("inf")
-        return rate if serves(piece, run.start, run.end) else float("inf")
+            return rate + self._hours(piece, run.end) if piece.lot.ready == run.start else INFINITE
+        return rate if serves(piece, run.start, run.end) else INFINITE
 
-    def _hours(self, piece: Piece, start: dt.date, end: dt.date) -> float:
+    def _hours(self, piece: Piece, end: dt.date) -> float:
         return self._value(on_demand_charges(piece, end, self.frame)) / self.pool.platform.nodes_per_unit
 
 
@@ -117,11 +142,4 @@ def _cost_bounder(problem: Problem) -> Callable[[Profile], float]:
     first_end = min((profile.run.end for profile in problem.profiles), default=frame.last_day)
     bounds = {pool.name: PoolBound(pool, frame, After(policy, first_end)) for pool in problem.pools}
 
-    @lru_cache(maxsize=None)
-    def value(end: dt.date) -> float:
-        if policy != "use":
-            return 0.0
-        charges = value_charges(1, end + DAY, frame.last_day, end, frame)
-        return -float(sum(present_value(charge, frame) for charge in charges))
-
-    return lambda profile: bounds[profile.pool.name].of(profile, value(profile.run.end))
+    return lambda profile: bounds[profile.pool.name].of(profile)

@@ -22,6 +22,7 @@ class Probe:
         self.inputs, self.known, self.settings = inputs, known, settings
 
     def prepared(self, frame: Frame) -> Prepared:
+        """Return the decision problem of a changed scenario."""
         return prepare(self.inputs.with_frame(frame), self.known)
 
     def feasible(self, frame: Frame) -> bool | None:
@@ -73,7 +74,7 @@ def _rejecting(rejections: Iterable[Rejection]) -> Iterable[ConflictLimit]:
             seen[rejection.limit] = rejection
     for name, rejection in seen.items():
         yield ConflictLimit(
-            name=name,  # type: ignore[arg-type]
+            name=name,
             needed=_number(rejection.needed),
             available=_number(rejection.available),
             unit=rejection.unit,

@@ -16,7 +16,7 @@ from optimizer.errors import InternalError
 from optimizer.solve.backend import Answer, Outcome, Settings, evaluated, violated
 from optimizer.solve.linear import INFINITY, LinearModel, Terms
 
-OUTCOMES: dict[int, Outcome] = {
+OUTCOMES: dict[cp_model.CpSolverStatus, Outcome] = {
     cp_model.OPTIMAL: "optimal",
     cp_model.FEASIBLE: "feasible",
     cp_model.INFEASIBLE: "infeasible",

@@ -204,5 +204,3 @@ def _within_budget(price: Priced, frame: Frame) -> bool:
         return False
     years = price.outflow_by_year
     return all(years.get(year, Decimal(0)) <= frame.amount(money) for year, money in budget.by_fiscal_year.items())
-
-

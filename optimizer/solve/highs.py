@@ -38,7 +38,7 @@ class Highs:
         Raises:
             InternalError: its rounded solution breaks a row in exact integers.
         """
-        solver = _Quiet()
+        solver = _Quiet()  # type: ignore[no-untyped-call]  # highspy leaves its constructor untyped
         _configure(solver, settings)
         solver.passModel(_translate(model, objective))
         solver.run()

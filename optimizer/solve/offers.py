@@ -130,7 +130,9 @@ def _supplied(entry: Listed, frame: Frame) -> Rejection | None:
     least = ceil(max(units.min, first, 1) / units.step) * units.step
     if units.max is not None and units.max < least:
         limit: LimitName = "supply" if units.max == 0 else "minimum_order"
-        return entry.reject(limit, Decimal(least), Decimal(units.max), "units", f"smallest order {least}, largest {units.max}")
+        return entry.reject(
+            limit, Decimal(least), Decimal(units.max), "units", f"smallest order {least}, largest {units.max}"
+        )
     return None
 
 
@@ -140,7 +142,9 @@ def _timed(entry: Listed, frame: Frame) -> Rejection | None:
         return entry.reject("delivery", "a lead time", "unknown", "", "lead time unknown")
     if isinstance(offer, RentalOffer) and offer.start and _rental_window(entry, frame)[0] > offer.start[1]:
         earliest = _rental_window(entry, frame)[0]
-        return entry.reject("delivery", offer.start[1], earliest, "date", f"cannot start before {earliest}, last start {offer.start[1]}")
+        return entry.reject(
+            "delivery", offer.start[1], earliest, "date", f"cannot start before {earliest}, last start {offer.start[1]}"
+        )
     return None
 
 
@@ -157,12 +161,16 @@ def _placed(entry: Listed, frame: Frame) -> Rejection | None:
 def _site_problem(entry: Listed, site: str, frame: Frame) -> Rejection | None:
     platform = entry.platform
     if platform.node_power_kw.provisioned is None:
-        return entry.reject("specification", "node power", "unknown", "kW", f"provisioned power unknown, needed at {site}")
+        return entry.reject(
+            "specification", "node power", "unknown", "kW", f"provisioned power unknown, needed at {site}"
+        )
     zones = frame.site(site).zones
     if zones is None:
         return None
     if not platform.space.cooling or (platform.purchase_unit != "rack" and per_rack_by_height(platform) is None):
-        return entry.reject("specification", "space and cooling", "unknown", "", f"space or cooling unknown, needed at {site}")
+        return entry.reject(
+            "specification", "space and cooling", "unknown", "", f"space or cooling unknown, needed at {site}"
+        )
     cooled = [zone for zone in zones.values() if zone.cooling in platform.space.cooling and zone.racks]
     if not cooled:
         wanted, given = "/".join(platform.space.cooling), "/".join(sorted({zone.cooling for zone in zones.values()}))
@@ -170,7 +178,9 @@ def _site_problem(entry: Listed, site: str, frame: Frame) -> Rejection | None:
     most = max(zone.kw_per_rack for zone in cooled)
     if not any(units_per_rack(platform, zone) for zone in cooled):
         needed = rack_kw(platform)
-        return entry.reject("rack_power", needed, most, "kW per rack", f"one unit needs {needed} kW in a rack; {site} gives {most}")
+        return entry.reject(
+            "rack_power", needed, most, "kW per rack", f"one unit needs {needed} kW in a rack; {site} gives {most}"
+        )
     return None
 
 
@@ -212,7 +222,9 @@ def site_options(entry: Listed, frame: Frame) -> Iterator[Option]:
             base = _lots(entry, entry.offer, frame)
             for lots in _postponed(base, site, frame):
                 if lots[0].delivery < frame.horizon:
-                    yield Option(entry.quote, entry.name, entry.offer, entry.platform, site, site, lots, _end(entry.offer, lots))
+                    yield Option(
+                        entry.quote, entry.name, entry.offer, entry.platform, site, site, lots, _end(entry.offer, lots)
+                    )
 
 
 def _end(offer: Offer, lots: Sequence[Lot]) -> dt.date | None:
@@ -221,7 +233,7 @@ def _end(offer: Offer, lots: Sequence[Lot]) -> dt.date | None:
 
 def _lots(entry: Listed, offer: SiteOffer, frame: Frame) -> tuple[Lot, ...]:
     earliest = max(frame.order_date, entry.platform.available_from or frame.order_date)
-    wait = (offer.acceptance_days + delay_days(frame, offer, entry.platform)) * DAY
+    wait = _wait(entry, frame)
     if offer.lots:
         days = [
             (
@@ -244,9 +256,7 @@ def _postponed(lots: tuple[Lot, ...], site: str, frame: Frame) -> Iterator[tuple
     for before, step in zip(levels, steps, strict=False):
         if step.kw > before and step.from_ > lots[0].delivery:
             moved = [max(step.from_ - lot.delivery, dt.timedelta(0)) for lot in lots]
-            yield tuple(
-                Lot(lot.units, lot.delivery + by, lot.ready + by) for lot, by in zip(lots, moved, strict=True)
-            )
+            yield tuple(Lot(lot.units, lot.delivery + by, lot.ready + by) for lot, by in zip(lots, moved, strict=True))
 
 
 def _rental_window(entry: Listed, frame: Frame) -> tuple[dt.date, dt.date]:
@@ -265,6 +275,11 @@ def rental_ready(entry: Listed, frame: Frame) -> dt.date:
     return _rental_window(entry, frame)[0] + _wait(entry, frame)
 
 
+def rental_place(entry: Listed) -> str | None:
+    """Return ``vendor/region`` of a rental; None for an offer that is delivered to us."""
+    return f"{entry.quote.vendor}/{entry.offer.region}" if isinstance(entry.offer, RentalOffer) else None
+
+
 def rental_options(entry: Listed, starts: Iterable[dt.date], frame: Frame) -> Iterator[Option]:
     """Yield the options of a rental for the days on which a run of its pool may start."""
     first, last = _rental_window(entry, frame)
@@ -274,11 +289,13 @@ def rental_options(entry: Listed, starts: Iterable[dt.date], frame: Frame) -> It
         days = {first} | {min(max(day, first), last) for day in wanted}
     else:
         days = {day for day in wanted if first <= day <= last}
-    place = f"{entry.quote.vendor}/{getattr(entry.offer, 'region')}"
+    place = str(rental_place(entry))
     for day in sorted(days):
         end = add_months(day, entry.offer.term_months) - DAY if isinstance(entry.offer, ReservedOffer) else None
         if day < frame.horizon:
-            yield Option(entry.quote, entry.name, entry.offer, entry.platform, place, None, (Lot(None, day, day + wait),), end)
+            yield Option(
+                entry.quote, entry.name, entry.offer, entry.platform, place, None, (Lot(None, day, day + wait),), end
+            )
 
 
 def _wait(entry: Listed, frame: Frame) -> dt.timedelta:

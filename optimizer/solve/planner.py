@@ -67,8 +67,17 @@ class Modes:
     def of(self, inputs: Inputs, name: str, platform: Platform, most_nodes: int) -> ModesResult:
         """Return the modes of a workload on a platform up to a node count."""
         scenario = inputs.frame.scenario
-        workload = scenario.workloads[name].model_copy(update={"deadline": None, "release": None, "deadline_margin_days": 0})
-        key = (name, repr(workload), platform.id, most_nodes, repr(scenario.policy.performance_quantile), repr(scenario.reliability))
+        workload = scenario.workloads[name].model_copy(
+            update={"deadline": None, "release": None, "deadline_margin_days": 0}
+        )
+        key = (
+            name,
+            repr(workload),
+            platform.id,
+            most_nodes,
+            repr(scenario.policy.performance_quantile),
+            repr(scenario.reliability),
+        )
         if key not in self._known:
             self._known[key] = self._compute(inputs, name, platform, most_nodes)
             self.layouts_evaluated += self._known[key].layouts_evaluated
@@ -120,7 +129,9 @@ def prepare(inputs: Inputs, known: Modes) -> Prepared:
         for platform, most in _largest(found, frame).items():
             if workload.platforms.permits(platform):
                 results[name, platform] = known.of(inputs, name, frame.platforms[platform], most)
-        candidates[name] = [mode for (owner, _), result in results.items() if owner == name for mode in result.candidates]
+        candidates[name] = [
+            mode for (owner, _), result in results.items() if owner == name for mode in result.candidates
+        ]
     left_out = [rejection for result in results.values() for rejection in result.rejections]
     return Prepared(build(frame, candidates, found, [*rejected, *left_out]), results)
 
@@ -151,7 +162,11 @@ def refuse_unbounded(frame: Frame) -> None:
         InputError: nothing bounds what would be bought.
     """
     scenario = frame.scenario
-    bounded = scenario.budget.total or scenario.budget.by_fiscal_year or any(s.power or s.zones for s in scenario.sites.values())
+    bounded = (
+        scenario.budget.total
+        or scenario.budget.by_fiscal_year
+        or any(s.power or s.zones for s in scenario.sites.values())
+    )
     if scenario.objective == "capacity" and not bounded:
         found = "capacity without a budget or a site limit"
         raise InputError([Problem("objective", found, "something must bound what is bought", "Give budget.total")])

@@ -100,4 +100,3 @@ def _without_plan(found: Found, frame: Frame, report: Report) -> Plan:
         analyses={},
         provenance=report.provenance,
     )
-

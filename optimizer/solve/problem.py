@@ -19,7 +19,17 @@ from optimizer.results import Candidate, Rejection
 from optimizer.schema.platform import Platform
 from optimizer.schema.quote import TieredPrice
 from optimizer.schema.scenario import Workload
-from optimizer.solve.offers import Listed, listed, rejection, rental_options, rental_ready, site_options, unit_power_kw, units_per_rack
+from optimizer.solve.offers import (
+    Listed,
+    listed,
+    rejection,
+    rental_options,
+    rental_place,
+    rental_ready,
+    site_options,
+    unit_power_kw,
+    units_per_rack,
+)
 from optimizer.solve.spares import spares
 
 
@@ -122,12 +132,13 @@ def _rentals(usable: Sequence[Listed], site: Sequence[Option], frame: Frame) -> 
     releases = {window(workload, frame)[0] for workload in frame.scenario.workloads.values()}
     groups: dict[tuple[str, str], list[Listed]] = defaultdict(list)
     for entry in usable:
-        region = getattr(entry.offer, "region", None)
-        if region is not None:
-            groups[entry.platform.id, f"{entry.quote.vendor}/{region}"].append(entry)
+        place = rental_place(entry)
+        if place is not None:
+            groups[entry.platform.id, place].append(entry)
     found = []
     for entries in groups.values():
-        starts = releases | {max(ready, release) for ready in map(lambda e: rental_ready(e, frame), entries) for release in releases}
+        ready = [rental_ready(entry, frame) for entry in entries]
+        starts = {max(day, release) for day in ready for release in releases} | releases
         found += [option for entry in entries for option in rental_options(entry, starts, frame)]
     return found
 
@@ -166,7 +177,9 @@ def _units_ready(option: Option, start: dt.date | None) -> int:
     return sum(most if lot.units is None else min(lot.units, most) for lot in ready)
 
 
-def build(frame: Frame, candidates: Mapping[str, Sequence[Candidate]], found: Sequence[Pool], rejected: Sequence[Rejection]) -> Problem:
+def build(
+    frame: Frame, candidates: Mapping[str, Sequence[Candidate]], found: Sequence[Pool], rejected: Sequence[Rejection]
+) -> Problem:
     """Return the problem for the candidates of each workload."""
     profiles = tuple(
         profile

@@ -71,7 +71,9 @@ def _budget(problem: Problem, frame: Frame, settings: Settings) -> Requirement:
     needed = _least(model, scaled_up(bookings, digits), settings)
     total = frame.scenario.budget.total
     available = frame.amount(total) if total else None
-    return Requirement(None if needed is None else Decimal(needed).scaleb(-digits), available, frame.scenario.currency, None)
+    return Requirement(
+        None if needed is None else Decimal(needed).scaleb(-digits), available, frame.scenario.currency, None
+    )
 
 
 def _power(problem: Problem, frame: Frame, settings: Settings) -> Requirement:

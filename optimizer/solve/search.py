@@ -119,7 +119,9 @@ def _conclude(
         return Found("unknown", None, None, solver.name, "the limit was reached before a plan was found")
     bound = None if answer.bound is None else _major(model, answer.bound)
     if answer.outcome == "feasible":
-        return Found("feasible", model.choice(answer.values), bound, solver.name, "the limit was reached before a proof")
+        return Found(
+            "feasible", model.choice(answer.values), bound, solver.name, "the limit was reached before a proof"
+        )
     unique = _unique(model, answer, settings)
     proof = f"{solver.name} proved the compact model of {len(model.builder.chosen)} runs; {dropped} runs cost more by their bound"
     return Found("optimal", model.choice(unique.values), _major(model, answer.objective or 0), solver.name, proof)
@@ -130,9 +132,13 @@ def _confirm_infeasible(model: CompactModel, solver: Backend, clock: _Clock, set
     other: Backend = CpSat() if solver.name == "highs" else Highs()
     second = other.solve(model.linear, {}, clock.settings(replace(settings, variant=1, workers=1)))
     if second.outcome in ("optimal", "feasible"):
-        raise InternalError(f"{solver.name} calls the scenario infeasible, {other.name} finds a plan: no answer is given")
+        raise InternalError(
+            f"{solver.name} calls the scenario infeasible, {other.name} finds a plan: no answer is given"
+        )
     if second.outcome == "unknown":
-        return Found("unknown", None, None, solver.name, f"{solver.name} proved it infeasible, {other.name} did not finish")
+        return Found(
+            "unknown", None, None, solver.name, f"{solver.name} proved it infeasible, {other.name} did not finish"
+        )
     return Found("infeasible", None, None, solver.name, f"proved infeasible by {solver.name} and by {other.name}")
 
 
@@ -148,4 +154,3 @@ def _unique(model: CompactModel, answer: Answer, settings: Settings) -> Answer:
             raise InternalError(f"a proven plan was lost while breaking ties ({found.outcome})")
         current = found
     return current
-

@@ -62,7 +62,10 @@ def _awards(choice: Choice) -> Iterator[LimitUse]:
 
 def installed_kw(choice: Choice, site: str, day: dt.date, frame: Frame) -> Decimal:
     """Return the provisioned power of what stands at a site on a day, kW."""
-    owned = sum((own.nodes * node_kw(frame.platforms[own.platform]) for own in frame.scenario.owned if own.site == site), Decimal(0))
+    owned = sum(
+        (own.nodes * node_kw(frame.platforms[own.platform]) for own in frame.scenario.owned if own.site == site),
+        Decimal(0),
+    )
     standing = [(award, units) for award in choice.taken if (units := units_on(award, site, day))]
     units_kw = sum((unit_power_kw(award.option, frame) * units for award, units in standing), Decimal(0))
     shared = {

@@ -125,9 +125,7 @@ class Builder:
 
     def split(self, index: int, upper: int, groups: Mapping[Key, list[int]], name: str) -> list[tuple[Key, int]]:
         """Return parts of a variable, one per group; a part is zero unless one of the group's Booleans is 1."""
-        parts = [
-            (key, self.model.integer(f"{self.model.names[index]}|{name} {key}", 0, upper)) for key in groups
-        ]
+        parts = [(key, self.model.integer(f"{self.model.names[index]}|{name} {key}", 0, upper)) for key in groups]
         self.model.add("split", self.model.names[index], [(index, -1), *((part, 1) for _, part in parts)], 0, 0)
         for key, part in parts:
             self.model.add("split", self.model.names[part], [(part, 1), *((b, -upper) for b in groups[key])], upper=0)
@@ -188,4 +186,3 @@ def _piece_upper(piece: Piece, most: int) -> int:
     if is_incremental(piece.option):
         upper = min(most, piece.last) - piece.first + 1
     return max(0, upper if piece.lot.units is None else min(upper, piece.lot.units))
-

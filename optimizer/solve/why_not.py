@@ -37,11 +37,18 @@ def why_not(platform: Platform, own: Prepared, inputs: Inputs, known: Modes, set
     if platform.ineligible:
         return _reject(platform, "specification", "complete facts", "unknown", "", platform.ineligible)
     if not problem.pools:
-        return _first(problem.rejections) or _reject(platform, "offer", Decimal(1), Decimal(0), "offers", "no quote offers it")
+        return _first(problem.rejections) or _reject(
+            platform, "offer", Decimal(1), Decimal(0), "offers", "no quote offers it"
+        )
     modes = [mode for (_, name), found in own.modes.items() if name == platform.id for mode in found.candidates]
     if not modes:
         return _first(problem.rejections) or _reject(
-            platform, "supply", Decimal(1), Decimal(0), "modes", "no workload allows it or can run on the nodes it could have"
+            platform,
+            "supply",
+            Decimal(1),
+            Decimal(0),
+            "modes",
+            "no workload allows it or can run on the nodes it could have",
         )
     if not problem.profiles:
         return _no_profile(platform, problem.pools, modes, frame)
@@ -49,7 +56,12 @@ def why_not(platform: Platform, own: Prepared, inputs: Inputs, known: Modes, set
 
 
 def _reject(
-    platform: Platform, limit: LimitName, needed: Decimal | str | None, available: Decimal | str | None, unit: str, reason: str
+    platform: Platform,
+    limit: LimitName,
+    needed: Decimal | str | None,
+    available: Decimal | str | None,
+    unit: str,
+    reason: str,
 ) -> Rejection:
     return Rejection(platform=platform.id, limit=limit, needed=needed, available=available, unit=unit, reason=reason)
 

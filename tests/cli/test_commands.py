@@ -18,6 +18,12 @@ JOB = (
 )  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipe of the usual width, whatever the terminal that runs the tests."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def starter(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     assert main(["init", str(tmp_path / "start"), "--quiet"]) == 0

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -15,12 +15,13 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
 def test_help_starts_fast() -> None:
-    def seconds() -> float:
-        started = time.perf_counter()
+    def processor_s() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([*COMMAND, "solve", "--help"], env=ENVIRONMENT, check=True, capture_output=True)
-        return time.perf_counter() - started
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    assert min(seconds() for _ in range(3)) < 0.5
+    assert min(processor_s() for _ in range(3)) < 0.5  # processor time: other processes may hold the machine
 
 
 def test_heavy_libraries_wait_for_the_command_that_needs_them() -> None:
@@ -43,13 +44,14 @@ def test_a_reader_that_leaves_is_no_error() -> None:
 
 def test_interruption_is_exit_130(tmp_path: Path) -> None:
     fifo = tmp_path / "scenario.yaml"
-    os.mkfifo(fifo)  # reading it waits for a writer, so the signal always arrives in time
+    os.mkfifo(fifo)
     with subprocess.Popen([*COMMAND, "check", str(fifo)], env=ENVIRONMENT, stderr=subprocess.PIPE) as process:
-        time.sleep(1.5)
-        process.send_signal(signal.SIGINT)
+        with fifo.open("wb"):  # returns when the command has opened it to read
+            process.send_signal(signal.SIGINT)
+            code = process.wait(30)
         assert process.stderr is not None
         assert b"Traceback" not in process.stderr.read()
-        assert process.wait(30) == 130
+        assert code == 130
 
 
 def test_no_time_zone_moves_a_date(tmp_path: Path) -> None:

@@ -211,12 +211,12 @@ def _write_one(file: Path, keys: list[str], text: str) -> None:
     lines = file.read_text().splitlines(keepends=True)
     at = next(i for i, line in enumerate(lines) if line.strip().startswith(f"{keys[0]}:"))
     if len(keys) == 1:
-        lines[at] = re.sub(r"(:\s*)[-+.\de]+", rf"\g<1>{text}", lines[at], count=1)
+        lines[at] = re.sub(r"(:\s*)[-+.\deE]+", rf"\g<1>{text}", lines[at], count=1)
     elif len(keys) == 2:
-        lines[at] = re.sub(rf"([{{ ]{keys[1]}: )[-+.\de]+", rf"\g<1>{text}", lines[at], count=1)
+        lines[at] = re.sub(rf"([{{ ]{keys[1]}: )[-+.\deE]+", rf"\g<1>{text}", lines[at], count=1)
     else:
         entries = lines[at].split("},")
-        entries[int(keys[1])] = re.sub(rf"({keys[2]}: )[-+.\de]+", rf"\g<1>{text}", entries[int(keys[1])], count=1)
+        entries[int(keys[1])] = re.sub(rf"({keys[2]}: )[-+.\deE]+", rf"\g<1>{text}", entries[int(keys[1])], count=1)
         lines[at] = "},".join(entries)
     file.write_text("".join(lines))
 

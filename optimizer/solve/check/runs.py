@@ -28,6 +28,7 @@ PARAMETER_TOLERANCE = 1.02
 EMBEDDING_AND_HEAD = 2
 """Chunks that may hold the embedding or the head instead of a layer."""
 
+
 def run_breaches(case: Case) -> Breaches:
     """Yield the breaches of every run."""
     for run in case.runs:

@@ -30,9 +30,9 @@ def _usage(builder: Builder, order: Order, var: PieceVar) -> None:
     groups: dict[tuple[dt.date, dt.date], list[int]] = defaultdict(list)
     for profile, index in builder.chosen.items():
         run = profile.run
-        if profile.pool.name == order.option.pool and serves(var.piece, run.start, run.end):
-            if excess_charges(var.piece, run.start, run.end, builder.frame):
-                groups[run.start, run.end].append(index)
+        served = profile.pool.name == order.option.pool and serves(var.piece, run.start, run.end)
+        if served and excess_charges(var.piece, run.start, run.end, builder.frame):
+            groups[run.start, run.end].append(index)
     if groups:
         for (start, end), part in _used_parts(builder, var, groups):
             builder.ledger.book(part, excess_charges(var.piece, start, end, builder.frame))

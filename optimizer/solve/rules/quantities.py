@@ -15,7 +15,7 @@ def one_order(builder: Builder) -> None:
 
 
 def quantity(builder: Builder) -> None:
-    """least x taken <= units <= most x taken; units = step x whole number."""
+    """Least x taken <= units <= most x taken; units = step x whole number."""
     for order in builder.orders:
         name = builder.model.names[order.index]
         builder.model.add("quantity", f"{name} least", [*order.units(), (order.index, -order.least)], lower=0)

@@ -7,13 +7,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 
 from optimizer.cost.after import After
 from optimizer.cost.charge import Charge
 from optimizer.cost.entries import COUNTED, counted_charge, matches, pieces_per_unit, run_charge, shared_charge, table
+from optimizer.cost.frame import Frame
 from optimizer.cost.items import energy_charge, hall_charge
 from optimizer.cost.option import Option
-from optimizer.schema.scenario import CostEntry
+from optimizer.schema.scenario import CostEntry, Site
 from optimizer.solve.linear import INFINITY
 from optimizer.solve.variables import Builder, Order, PieceVar, Term
 
@@ -27,7 +29,12 @@ def counted(builder: Builder) -> None:
     for entry in builder.frame.scenario.costs:
         if entry.per in COUNTED:
             orders = _matching(builder, entry)
-            parts = [(order, var, after, part) for order in orders for var in order.pieces for after, part in builder.by_after(var)]
+            parts = [
+                (order, var, after, part)
+                for order in orders
+                for var in order.pieces
+                for after, part in builder.by_after(var)
+            ]
             rows = _rows(builder, entry, parts)
             for (_, var, after, _part), per_row in zip(parts, rows, strict=True):
                 for amount, index in per_row:
@@ -134,16 +141,19 @@ def _power_spans(builder: Builder, entry: CostEntry, platform: str, orders: Sequ
         own = tuple(order for order in orders if order.option.site == name)
         site = frame.site(name)
         one = ((1, entry.kw),)
-
-        def hall(kw: Decimal, first: dt.date, last: dt.date, site=site) -> list[Charge]:  # type: ignore[no-untyped-def]
-            return list(hall_charge(site, kw, first, last, frame))
-
-        def energy(kw: Decimal, first: dt.date, last: dt.date, site=site) -> list[Charge]:  # type: ignore[no-untyped-def]
-            return list(energy_charge(site, kw, f"draw of {entry.name}", first, last, frame))
-
+        hall = partial(_hall, site, frame)
+        energy = partial(_energy, site, frame, f"draw of {entry.name}")
         label = f"{entry.name} {platform} {name}"
         yield Span(f"{label} hall", own, lambda o, a: a.last_day_of_costs(o, frame), hall, one, ())
         yield Span(f"{label} energy", own, lambda o, a: a.last_day_of_energy(o, frame), energy, one, ())
+
+
+def _hall(site: Site, frame: Frame, kw: Decimal, first: dt.date, last: dt.date) -> list[Charge]:
+    return list(hall_charge(site, kw, first, last, frame))
+
+
+def _energy(site: Site, frame: Frame, name: str, kw: Decimal, first: dt.date, last: dt.date) -> list[Charge]:
+    return list(energy_charge(site, kw, name, first, last, frame))
 
 
 def _book_span(builder: Builder, span: Span) -> None:

@@ -56,7 +56,9 @@ def power(builder: Builder) -> None:
         owned = sum((pool.owned_nodes * node_kw(pool.platform) for pool in pools if pool.owned_nodes), Decimal(0))
         for day in event_days(builder, name):
             usable = int(((power_on(site.power, day) - owned) * WATTS).to_integral_value(ROUND_FLOOR))
-            units = [term for pool in pools for order in builder.orders_of(pool) for term in _watts(builder, order, day)]
+            units = [
+                term for pool in pools for order in builder.orders_of(pool) for term in _watts(builder, order, day)
+            ]
             terms = [*units, *_shared_watts(builder, name, day)]
             if terms and usable < builder.model.magnitude(terms):
                 builder.model.add("power", f"{name} {day}", terms, upper=usable)

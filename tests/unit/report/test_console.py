@@ -42,7 +42,7 @@ def test_the_answer_is_on_one_screen() -> None:
         "small · optimal, proven in 1.2 s",
         "Sign by order date 2026-12-15",
         "Acme acme-1 / node",
-        "x h200-sxm, tier 1+ at 2.35 USD",
+        "x h200-sxm, tier 1+ at 2.35 USD each",
         "pretrain   32 h200-sxm (4 nodes) in hall-a   fp8, TP 2 · DP 16, micro-batch 1, batch 512   100 days",
         "80 % of such runs take 90 to 112 days (evidence: public_run)",
         "Binding   budget (1,234.57 of 5,000 USD)",

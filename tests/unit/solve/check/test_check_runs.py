@@ -85,7 +85,8 @@ def test_numbers_of_a_run(engine: Any, changes: Any, expected: set[str]) -> None
         ({"micro_batch": 4}, {"batch"}),
         ({"micro_batch": 2}, set()),
         ({"precision": "fp8"}, {"precision", "evidence"}),
-        ({"virtual_pipeline": 5}, {"layout"}),
+        ({"virtual_pipeline": 6}, set()),  # 4 layers, embedding and head
+        ({"virtual_pipeline": 7}, {"layout"}),
         ({"expert_parallel": 5}, {"layout"}),
         ({"expert_tensor_parallel": 5}, {"layout"}),
     ],
