@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -80,7 +80,7 @@ def solve(
     library: Library | None = None,
     sets: Sequence[str] = (),
     options: SolveOptions | None = None,
-    progress: Callable[[int | None, int | None], None] | None = None,
+    progress: Progress | None = None,
 ) -> Plan:
     """Return the best plan of a scenario with its proof, checked independently.
 
@@ -102,7 +102,7 @@ def solve(
     refuse_unbounded(inputs.frame)
     known = Modes()
     prepared = prepare(inputs, known)
-    settings = options.settings(progress)
+    settings = remaining(options.settings(progress), started)
     found = decide(prepared, options.solver, settings)
     conflict = explain_infeasible(inputs, known, prepared, settings) if found.status == "infeasible" else None
     info = SolveInfo(
@@ -115,6 +115,12 @@ def solve(
         proof=found.proof,
     )
     return plan_of(found, prepared, inputs, Report(info, prepared.problem.rejections, provenance(loaded), conflict))
+
+
+def remaining(settings: Settings, started: float) -> Settings:
+    """Return the settings with the time limit counted from a start (``time.monotonic``)."""
+    limit = settings.time_limit_s
+    return settings if limit is None else replace(settings, time_limit_s=max(0.01, limit + started - time.monotonic()))
 
 
 def provenance(loaded: Loaded) -> Provenance:

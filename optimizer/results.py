@@ -29,6 +29,13 @@ Number = Annotated[
 ]
 """A Decimal written to JSON as a number."""
 
+Figure = Annotated[
+    Decimal | str | None,
+    BeforeValidator(_as_decimal),
+    PlainSerializer(lambda value: _as_json_number(value) if isinstance(value, Decimal) else value, when_used="json"),
+]
+"""A Decimal, a word or date, or None when there is no figure; a Decimal is written to JSON as a number."""
+
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]
 """Optimal is proven at gap 0; infeasible is proven; unknown says nothing."""
 
@@ -172,9 +179,9 @@ class Rejection(Result):
     """Quote id, or quote/offer."""
     limit: LimitName
     """The limit that rejects it."""
-    needed: Number | str | None
+    needed: Figure
     """What it needs."""
-    available: Number | str | None
+    available: Figure
     """What there is."""
     unit: str
     """Unit of both."""
@@ -307,8 +314,8 @@ class Relaxation(Result):
     """A change of one limit that makes the scenario feasible."""
 
     limit: LimitName
-    from_: Number | str | None
-    to: Number | str | None
+    from_: Figure
+    to: Figure
     unit: str
     set: str
     """The ``--set`` argument to paste."""

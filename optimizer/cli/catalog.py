@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from optimizer.cli.options import LibraryOptions, OutputOptions, command
-from optimizer.cli.output import deliver, json_of
+from optimizer.cli.output import deliver
 from optimizer.errors import InputError, Problem, did_you_mean
 
 if TYPE_CHECKING:
@@ -36,20 +36,17 @@ def catalog(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]")] = None,
 ) -> None:
     """List platforms, architectures or quotes, or show one of them with its sources."""
+    from optimizer.io.json_text import record_text
     from optimizer.report.catalog import catalog_screen, record_screen
 
     data = library.load()
     records = {each: _records(each, data) for each in ([kind] if kind else Kind)}
     if kind is not None and name is not None:
         record = _named(kind, name, records[kind])
-        deliver(output, record.model_dump_json(indent=2, by_alias=True), lambda: record_screen(record))
+        deliver(output, record_text(record), lambda: record_screen(record))
         return
-    plain = {each.value: [_plain(record) for record in found.values()] for each, found in records.items()}
-    deliver(output, json_of(plain), lambda: catalog_screen({each.value: found for each, found in records.items()}))
-
-
-def _plain(record: BaseModel) -> object:
-    return record.model_dump(mode="json", by_alias=True)
+    lists = {each.value: list(found.values()) for each, found in records.items()}
+    deliver(output, record_text(lists), lambda: catalog_screen({each.value: found for each, found in records.items()}))
 
 
 def _named(kind: Kind, name: str, records: Mapping[str, BaseModel]) -> BaseModel:
@@ -68,8 +65,12 @@ def _records(kind: Kind, library: Library) -> Mapping[str, BaseModel]:
 
 
 def _quotes(roots: tuple[Path, ...]) -> Mapping[str, BaseModel]:
-    """Return every quote of the library's ``quotes`` folders; a later folder replaces a file of the same name."""
+    """Return the quotes of every folder of price books; an id used in two folders is shown with its folder."""
     from optimizer.io.quotes import read_quote_files, read_quotes
 
     files = {file.relative_to(root): file for root in roots for file in sorted((root / "quotes").rglob("*.yaml"))}
-    return read_quotes(read_quote_files(files.values())).quotes
+    quotes: dict[str, BaseModel] = {}
+    for folder in dict.fromkeys(name.parent for name in files):
+        book = read_quotes(read_quote_files(file for name, file in files.items() if name.parent == folder))
+        quotes |= {(f"{folder}/{name}" if name in quotes else name): quote for name, quote in book.quotes.items()}
+    return quotes

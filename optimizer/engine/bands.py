@@ -81,9 +81,7 @@ def band(bands: Bands, platform: Platform, precision: Precision, parameters: flo
         where = f"models/platforms/{platform.id}.yaml, efficiency.bands"
         raise InputError([Problem(where, f"no {precision}", "a situation of models/bands.yaml")])
     own = bands.of(name)
-    seen = level(platform, precision, parameters, accelerators).rank > EvidenceLevel.DATASHEET.rank
-    has_evidence = any(entry.precision == precision for entry in platform.evidence)
-    if seen or not has_evidence:
+    if level(platform, precision, parameters, accelerators).rank > EvidenceLevel.DATASHEET.rank:
         return own
     wide = bands.beyond_scale
     return own.model_copy(update={"p10": min(own.p10, wide.p10), "p90": max(own.p90, wide.p90)})

@@ -86,14 +86,19 @@ def _elementwise(setup: Setup, layouts: LayoutArrays, rows: Floats) -> tuple[Flo
     return forward, _BACKWARD_TRAFFIC * forward
 
 
-def _tensor(setup: Setup, layouts: LayoutArrays, rows: Floats) -> tuple[Floats, Floats]:
-    """Two all-gathers and two reduce-scatters of T h x 2 bytes per pass; sequence parallel gathers once more back."""
+def _tensor(setup: Setup, layouts: LayoutArrays, rows: Floats, gemm: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """Two all-gathers and two reduce-scatters of T h x 2 bytes per pass; sequence parallel gathers once more back.
+
+    The stack hides a share of it, and never more than the products it hides behind take.
+    """
     stride = np.ones_like(layouts.tensor_parallel)
     one = gather_seconds(setup, 2.0 * rows * setup.architecture.hidden_size, layouts.tensor_parallel, stride)
+    forward, backward = 4.0 * one, (4.0 + layouts.sequence_parallel) * one
     software = setup.software
-    forward = 4.0 * one * (1.0 - software.tensor_overlap_forward)
-    backward = (4.0 + layouts.sequence_parallel) * one * (1.0 - software.tensor_overlap_backward)
-    return forward, backward
+    return (
+        np.maximum((1.0 - software.tensor_overlap_forward) * forward, forward - gemm[0]),
+        np.maximum((1.0 - software.tensor_overlap_backward) * backward, backward - gemm[1]),
+    )
 
 
 def _context(
@@ -110,11 +115,12 @@ def layer_time(setup: Setup, layouts: LayoutArrays) -> LayerTime:
     """Return the time of one dense layer for one micro-batch, in the shape of the replica's fields."""
     rows = tokens(setup, layouts)
     attention = _attention(setup, layouts, rows)
+    gemm = _gemm(setup, layouts, rows)
     parts = (
-        _gemm(setup, layouts, rows),
+        gemm,
         attention,
         _elementwise(setup, layouts, rows),
-        _tensor(setup, layouts, rows),
+        _tensor(setup, layouts, rows, gemm),
         _context(setup, layouts, rows, attention),
     )
     device = [sum((part[way] for part in parts[1:]), parts[0][way]) for way in (0, 1)]

@@ -54,11 +54,16 @@ def shift_bandwidth(setup: Setup, span: Integers) -> Floats:
     return rate
 
 
-def gather_seconds(setup: Setup, total_bytes: Floats, size: Integers, stride: Integers) -> Floats:
-    """Return seconds of an all-gather or reduce-scatter of ``total_bytes``: (g - 1)/g x bytes / bandwidth + start-up.
+def gather_seconds(
+    setup: Setup, total_bytes: Floats, size: Integers, stride: Integers, messages: Floats | float = 1.0
+) -> Floats:
+    """Return seconds of all-gathers or reduce-scatters of ``total_bytes`` in ``messages`` pieces.
 
-    An all-reduce is one of each.
+    (g - 1)/g x bytes / bandwidth, and per message a start-up of latency x (log2 of the members inside the first tier
+    + first tiers passed): a tree inside, a ring outside. An all-reduce is one of each.
     """
-    share = (size - 1) / size
-    startup = setup.software.collective_latency_s * np.log2(np.maximum(size, 1))
-    return np.asarray(share * total_bytes / bandwidth(setup, size, stride) + startup)
+    domain = setup.tiers[0].accelerators or 1
+    passed = np.maximum(size * stride / domain, 1.0)
+    hops = np.log2(np.minimum(np.maximum(domain // stride, 1), size)) + passed - 1.0
+    startup = setup.software.collective_latency_s * hops * messages
+    return np.asarray((size - 1) / size * total_bytes / bandwidth(setup, size, stride) + startup)

@@ -72,8 +72,9 @@ class LayoutArrays:
 
     def row(self, index: int | tuple[int, ...], precision: str = "bf16") -> Layout:
         """Return the layout at an index into ``shape`` (a flat number or one number per axis)."""
-        where = np.unravel_index(index, self.shape) if isinstance(index, (int, np.integer)) else index
-        values = {f.name: np.broadcast_to(getattr(self, f.name), self.shape)[where].item() for f in fields(self)}
+        shape = self.shape
+        where = np.unravel_index(index, shape) if isinstance(index, (int, np.integer)) else index
+        values = {f.name: np.broadcast_to(getattr(self, f.name), shape)[where].item() for f in fields(self)}
         values["recompute"] = RECOMPUTE[values["recompute"]]
         return Layout(**values, precision=precision)
 

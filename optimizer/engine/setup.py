@@ -165,7 +165,7 @@ def _problems(setup: Setup) -> list[Problem]:
     facts = ("memory_bytes", "memory_bandwidth_gb_s", "tiers")
     missing = [name for name in facts if not getattr(platform, name)]
     found = [Problem(f"{where}, {name}", "unknown", "a value with its source") for name in missing]
-    for precision in {setup.precision, setup.product_precision}:
+    for precision in dict.fromkeys((setup.precision, setup.product_precision)):
         found += _rate_problems(setup, precision, where)
     if setup.architecture.moe is not None:
         expected = "a dense model (mixture of experts is not supported yet by the time model)"

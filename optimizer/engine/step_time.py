@@ -67,11 +67,13 @@ def _once_per_step(setup: Setup, layouts: LayoutArrays, stage: _Stage, owned: Fl
 
 
 def _every_micro_batch(setup: Setup, layouts: LayoutArrays, stage: _Stage, owned: Floats) -> Floats:
-    """Exposed traffic of one micro-batch under ZeRO 2 and 3: gather before use, reduce after the backward pass."""
+    """Exposed traffic of one micro-batch under ZeRO 2 and 3: per layer, gather before use, reduce after the backward pass."""
     software = setup.software
     group, stride = layouts.data_parallel * layouts.context_parallel, layouts.tensor_parallel
-    gather = gather_seconds(setup, software.gather_bytes * owned, group, stride)
-    back = gather_seconds(setup, software.reduce_bytes * owned, group, stride) + gather * (layouts.sharding_stage == 3)
+    gather = gather_seconds(setup, software.gather_bytes * owned, group, stride, stage.layers)
+    back = gather_seconds(setup, software.reduce_bytes * owned, group, stride, stage.layers) + gather * (
+        layouts.sharding_stage == 3
+    )
     exposed = np.maximum(0.0, gather - software.data_overlap * stage.forward)
     exposed = exposed + np.maximum(0.0, back - software.data_overlap * stage.backward)
     return np.asarray(exposed + software.sharding_contention * (gather + back - exposed))
@@ -85,13 +87,17 @@ def _data(setup: Setup, layouts: LayoutArrays, stage: _Stage, owned: Floats) -> 
     return np.where(layouts.sharding_stage >= 2, every, once)
 
 
-def _point_to_point(setup: Setup, layouts: LayoutArrays) -> Floats:
-    """Exposed stage-to-stage transfers: T h x 2 bytes / t per chunk and direction, per micro-batch."""
+def _point_to_point(setup: Setup, layouts: LayoutArrays, stage: _Stage) -> Floats:
+    """Exposed stage-to-stage transfers: T h x 2 bytes / t per chunk and direction, per micro-batch.
+
+    What is hidden cannot exceed the stage's own work on a micro-batch.
+    """
     stride = layouts.tensor_parallel * layouts.context_parallel * layouts.data_parallel
     link = shift_bandwidth(setup, stride * layouts.pipeline_parallel)
     one = 2.0 * tokens(setup, layouts) * setup.architecture.hidden_size / layouts.tensor_parallel / link
     each = 2.0 * layouts.virtual_pipeline * (one + setup.software.collective_latency_s)
-    return np.asarray(np.where(layouts.pipeline_parallel > 1, setup.software.point_to_point_exposed * each, 0.0))
+    exposed = np.maximum(setup.software.point_to_point_exposed * each, each - stage.forward - stage.backward)
+    return np.asarray(np.where(layouts.pipeline_parallel > 1, exposed, 0.0))
 
 
 def _optimizer(setup: Setup, layouts: LayoutArrays, owned: Floats) -> Floats:
@@ -126,7 +132,7 @@ def step_time(setup: Setup, layouts: LayoutArrays) -> dict[str, Floats]:
     parts["head"] = batches * stage.head
     parts["accumulate"] = batches * _accumulate(setup, owned)
     parts["bubble"] = (layouts.pipeline_parallel - 1) / layouts.virtual_pipeline * stage.mean
-    parts["point_to_point"] = batches * _point_to_point(setup, layouts)
+    parts["point_to_point"] = batches * _point_to_point(setup, layouts, stage)
     parts["data"] = _data(setup, layouts, stage, owned)
     parts["optimizer"] = _optimizer(setup, layouts, owned)
     parts["overhead"] = np.full((1,), setup.software.step_overhead_s)

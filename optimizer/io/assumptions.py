@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from optimizer.io.document import KeyPath, path_text
+from optimizer.io.validate import paired
 from optimizer.results import AssumptionUsed
 from optimizer.schema.base import Money
 from optimizer.schema.quote import Quote
@@ -53,7 +54,7 @@ def _below(value: object, data: object, path: KeyPath) -> Iterator[tuple[KeyPath
     if isinstance(value, BaseModel):
         yield from defaults_used(value, data, path)
     elif isinstance(value, Mapping) and isinstance(data, Mapping):
-        for (key, part), raw in zip(value.items(), data.values(), strict=True):
+        for key, raw, part in paired(data, value):
             yield from _below(part, raw, (*path, key))
     elif isinstance(value, tuple) and isinstance(data, list):
         for position, (part, raw) in enumerate(zip(value, data, strict=True)):

@@ -16,10 +16,24 @@ from optimizer.schema.quote import Offer, Quote
 from optimizer.schema.scenario import Scenario
 from optimizer.units import add_months, fiscal_year
 
+MAX_TIME = 36_500
+"""Longest time in days, weeks or months: a hundred years of days; beyond it a typing error is certain."""
+
+MAX_COUNT = 100_000_000
+"""Largest count of anything: a hundred times the largest cluster anyone plans."""
+
 
 def contradictions(loaded: Loaded) -> Iterator[Problem]:
     """Yield every contradiction found; each rule reports all it finds."""
-    for rule in (_acquisition, _price_basis, _zero_prices, _cost_entries, _budget_labels, _capacity_bound):
+    for rule in (
+        _typing_errors,
+        _acquisition,
+        _price_basis,
+        _zero_prices,
+        _cost_entries,
+        _budget_labels,
+        _capacity_bound,
+    ):
         yield from rule(loaded)
     yield from _currencies(loaded)
     yield from _duplicate_offers(loaded)
@@ -43,6 +57,33 @@ def amounts(record: object, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Money
 def horizon_end(scenario: Scenario) -> dt.date:
     """Return the last counted day of the horizon."""
     return add_months(scenario.today, scenario.horizon_months) - dt.timedelta(days=1)
+
+
+def _typing_errors(loaded: Loaded) -> Iterator[Problem]:
+    """Whole numbers no calendar and no solver could hold."""
+    records: list[tuple[Document, object]] = [(loaded.document, loaded.scenario)]
+    records += [(loaded.quote_documents[name], quote) for name, quote in loaded.quotes.items()]
+    for document, record in records:
+        for path, value in _whole_numbers(record, ()):
+            words = [str(key) for key in path if not isinstance(key, int)]
+            largest = MAX_TIME if words[-1].endswith(("days", "weeks", "months")) else MAX_COUNT
+            if value > largest:
+                yield document.problem(path, str(value), f"Expected at most {largest:,}")
+
+
+def _whole_numbers(record: object, path: KeyPath) -> Iterator[tuple[KeyPath, int]]:
+    if isinstance(record, BaseModel):
+        for name, info in type(record).model_fields.items():
+            yield from _whole_numbers(getattr(record, name), (*path, info.alias or name))
+    elif isinstance(record, Mapping):
+        for key, value in record.items():
+            yield from _whole_numbers(key if isinstance(key, int) else 0, (*path, key))
+            yield from _whole_numbers(value, (*path, key))
+    elif isinstance(record, tuple):
+        for position, value in enumerate(record):
+            yield from _whole_numbers(value, (*path, position))
+    elif isinstance(record, int) and not isinstance(record, bool):
+        yield path, record
 
 
 def _known_offers(loaded: Loaded) -> Iterator[tuple[Document, KeyPath, Offer, Platform]]:

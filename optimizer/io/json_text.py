@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, TypeVar
+
+from pydantic import BaseModel
 
 from optimizer.results import Plan, Result
 from optimizer.units import round_money
@@ -27,6 +29,17 @@ def json_text(result: Result) -> str:
     if isinstance(result, Plan):
         data["workloads"] = list(data["workloads"].values())
     return json.dumps(_plain(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def record_text(records: BaseModel | Mapping[str, Sequence[BaseModel]]) -> str:
+    """Return a record of the schema, or lists of them by kind, as indented JSON in the form people write them."""
+    if isinstance(records, BaseModel):
+        data: object = _plain(records.model_dump(mode="python", by_alias=True))
+    else:
+        data = {
+            kind: [_plain(item.model_dump(mode="python", by_alias=True)) for item in records[kind]] for kind in records
+        }
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def plan_json(plan: Plan) -> str:
@@ -69,6 +82,9 @@ def _rounded_item(key: str, item: Any, currency: str, *, money: bool) -> Any:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping) and set(value) == {"amount", "currency"}:
+        amount = _plain(value["amount"])
+        return amount if value["currency"] is None else f"{amount} {value['currency']}"
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

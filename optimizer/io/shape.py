@@ -90,7 +90,8 @@ def _flat(root: _Node, node: _Node, data: object) -> Iterator[_Node]:
         yield node
         return
     discriminator = node.get("discriminator", {})
-    chosen = discriminator.get("mapping", {}).get(_get(data, discriminator.get("propertyName", "")))
+    tag = _get(data, discriminator.get("propertyName", ""))
+    chosen = discriminator.get("mapping", {}).get(tag) if isinstance(tag, str) else None
     for option in [{"$ref": chosen}] if chosen else options:
         yield from _flat(root, option, data)
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from optimizer.errors import InputError, Problem, did_you_mean
-from optimizer.io.document import Document, KeyPath
+from optimizer.io.document import Document, Key, KeyPath
 from optimizer.io.shape import Shape
 
 Record = TypeVar("Record", bound=BaseModel)
@@ -60,7 +60,7 @@ def checked(model: type[Record], document: Document) -> tuple[Record | None, tup
         record = model.model_validate(document.data)
         problems += _coerced(document, document.data, record, ())
     except ValidationError as error:
-        return None, (*problems, *_problems(model, document, error))
+        return None, (*problems, *_problems(model, document, error, keys_told=bool(problems)))
     except TypeError:  # the schema sorts tables by key
         return None, tuple(problems)
     return (None, tuple(problems)) if problems else (record, ())
@@ -69,14 +69,22 @@ def checked(model: type[Record], document: Document) -> tuple[Record | None, tup
 def _mixed_keys(document: Document, data: object, path: KeyPath) -> Iterator[Problem]:
     """Find records that mix numbers and text as keys: never right, and not sortable."""
     if isinstance(data, Mapping):
-        odd = [key for key in data if isinstance(key, str)]
-        if odd and len(odd) < len(data):
-            yield document.problem(path, f'the key "{odd[0]}" among numbers', "Expected numbers only, or text only")
+        yield from _mixed(document, data, path)
         for key, value in data.items():
             yield from _mixed_keys(document, value, (*path, key))
     elif isinstance(data, list):
         for position, value in enumerate(data):
             yield from _mixed_keys(document, value, (*path, position))
+
+
+def _mixed(document: Document, data: Mapping[Key, object], path: KeyPath) -> Iterator[Problem]:
+    names: list[Key] = [key for key in data if isinstance(key, str)]
+    numbers: list[Key] = [key for key in data if not isinstance(key, str)]
+    if names and numbers:
+        few, many = sorted((numbers, names), key=len)
+        kind = "names" if many is names else "numbers"
+        fix = "Write a number without commas" if data[few[0]] is None else ""
+        yield document.problem(path, f'the key "{few[0]}" among {kind}', f"Expected {kind} only", fix)
 
 
 def _coerced(document: Document, data: object, record: object, path: KeyPath) -> Iterator[Problem]:
@@ -87,13 +95,22 @@ def _coerced(document: Document, data: object, record: object, path: KeyPath) ->
             if key in data:
                 yield from _coerced(document, data[key], getattr(record, name), (*path, key))
     elif isinstance(record, Mapping) and isinstance(data, Mapping):
-        for key, (value, part) in zip(data, zip(data.values(), record.values(), strict=True), strict=True):
-            yield from _coerced(document, value, part, (*path, key))
+        if len(record) < len(data):
+            yield document.problem(path, "two keys that mean the same", "Expected each key once")
+        for written, value, part in paired(data, record):
+            yield from _coerced(document, value, part, (*path, written))
     elif isinstance(record, tuple) and isinstance(data, list):
         for position, (value, part) in enumerate(zip(data, record, strict=True)):
             yield from _coerced(document, value, part, (*path, position))
     elif expected := _misread(data, record):
         yield document.problem(path, _found(data), f"Expected {expected}")
+
+
+def paired(data: Mapping[Key, object], record: Mapping[Any, object]) -> Iterator[tuple[Key, object, object]]:
+    """Yield each key as written with the value written and the value read; a table may be read in another order."""
+    read = {str(key): value for key, value in record.items()}
+    for key, value in data.items():
+        yield key, value, read.get(str(key))
 
 
 def _misread(data: object, value: object) -> str:
@@ -107,10 +124,13 @@ def _misread(data: object, value: object) -> str:
     return ""
 
 
-def _problems(model: type[BaseModel], document: Document, error: ValidationError) -> Iterator[Problem]:
+def _problems(
+    model: type[BaseModel], document: Document, error: ValidationError, *, keys_told: bool
+) -> Iterator[Problem]:
     """Turn errors into problems in the order of the file; of a union only the branch that got furthest speaks."""
     shape = Shape.of(model, document.data)
-    located = [(*_data_path(details, document.data), details) for details in error.errors(include_url=False)]
+    errors = [item for item in error.errors(include_url=False) if not (keys_told and item["type"] == "invalid_key")]
+    located = [(*_data_path(details, document.data), details) for details in errors]
     groups: dict[tuple[object, ...], list[tuple[KeyPath, ErrorDetails]]] = {}
     for number, (path, union, details) in enumerate(sorted(located, key=lambda item: document.line(item[0]))):
         groups.setdefault((number,) if union is None else ("union", *union), []).append((path, details))

@@ -207,6 +207,8 @@ class SiteOffer(BaseOffer):
 
     @model_validator(mode="after")
     def _lead(self) -> SiteOffer:
+        if any(lot.units == "rest" for lot in self.lots[:-1]):
+            raise ValueError("only the last lot may be the rest")
         if isinstance(self.lead_weeks, tuple) and self.lead_weeks[0] > self.lead_weeks[1]:
             raise ValueError(f"lead_weeks {list(self.lead_weeks)}: the first is later than the second")
         if isinstance(self.lead_weeks, tuple) and self.lead_weeks[0] < 0:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from optimizer.solve.linear import LinearModel, Terms
 
 Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
-Progress = Callable[[int | None, int | None], None]
-"""Called with (incumbent, bound) of the scaled objective while a solver runs."""
+Progress = Callable[[Any, Any], None]
+"""Called with (incumbent, bound) of the first objective: a backend passes its integers, the search major units."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,13 @@ def explain_infeasible(inputs: Inputs, known: Modes, prepared: Prepared, setting
     frame = inputs.frame
     if not probe.feasible(lifted(frame, set(RELAXATIONS))):
         return Conflict(limits=tuple(_rejecting(prepared.problem.rejections)), minimal=False)
+    gone, minimal = superfluous(frame, probe)
+    names = [name for name in RELAXATIONS if name not in gone]
+    return Conflict(limits=tuple(_limit(name, gone, probe) for name in names), minimal=minimal)
+
+
+def superfluous(frame: Frame, probe: Probe) -> tuple[set[LimitName], bool]:
+    """Return the relaxable limits a conflict does without, and whether none of the others can be spared."""
     gone: set[LimitName] = set()
     minimal = True
     for name in RELAXATIONS:
@@ -52,13 +59,16 @@ def explain_infeasible(inputs: Inputs, known: Modes, prepared: Prepared, setting
             minimal = False
         elif not answer:
             gone.add(name)
-    names = [name for name in RELAXATIONS if name not in gone]
-    return Conflict(limits=tuple(_limit(name, gone, probe) for name in names), minimal=minimal)
+    return gone, minimal
 
 
 def _limit(name: LimitName, gone: set[LimitName], probe: Probe) -> ConflictLimit:
-    """Return a limit of the conflict with the least it would have to be while the other limits of the conflict hold."""
-    problem = probe.prepared(lifted(probe.inputs.frame, gone | {name})).problem
+    """Return a limit of the conflict with the least it would have to be.
+
+    All other limits hold where lifting this one alone gives a plan; else only the other limits of the conflict do.
+    """
+    alone = lifted(probe.inputs.frame, {name})
+    problem = probe.prepared(alone if probe.feasible(alone) else lifted(probe.inputs.frame, gone | {name})).problem
     found = requirement(name, problem, probe.inputs.frame, probe.settings)
     return ConflictLimit(
         name=name, needed=found.needed, available=found.available, unit=found.unit, period=found.period

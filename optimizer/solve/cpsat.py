@@ -43,13 +43,17 @@ class CpSat:
         status = OUTCOMES.get(solver.solve(native, _watcher(settings)))
         if status is None:
             raise InternalError("CP-SAT calls the model invalid")
+        bound = _bound(solver, objective)
         if status in ("infeasible", "unknown"):
-            return Answer(status, bound=_bound(solver, objective) if status == "unknown" else None)
+            return Answer(status, bound=bound if status == "unknown" else None)
         values = [int(solver.value(variable)) for variable in variables]
         broken = violated(model, values)
         if broken:
             raise InternalError(f"CP-SAT returned a solution that breaks a row: {broken}")
-        return Answer(status, values, evaluated(model, objective, values), _bound(solver, objective))
+        value = evaluated(model, objective, values)
+        if bound is not None and bound < value:  # stopped within the gap: CP-SAT calls that optimal too
+            status = "feasible"
+        return Answer(status, values, value, bound)
 
 
 def _bound(solver: cp_model.CpSolver, objective: Terms) -> int | None:
@@ -65,6 +69,7 @@ def configured(settings: Settings) -> cp_model.CpSolver:
     parameters.random_seed = settings.seed
     if settings.time_limit_s is not None:
         parameters.max_time_in_seconds = max(settings.time_limit_s, 0.01)
+    parameters.relative_gap_limit = settings.gap
     if settings.variant:
         parameters.linearization_level = 2
         parameters.symmetry_level = 0

@@ -144,9 +144,15 @@ def _powered(choice: Choice, frame: Frame) -> bool:
     for name, site in frame.scenario.sites.items():
         if site.power is not None:
             days = _days(choice, frame, name)
-            if any(installed_kw(choice, name, day, frame) > power_on(site.power, day) for day in days):
+            if any(_overdrawn(choice, name, day, power_on(site.power, day), frame) for day in days):
                 return False
     return True
+
+
+def _overdrawn(choice: Choice, site: str, day: dt.date, usable: Decimal, frame: Frame) -> bool:
+    """Return whether awards standing on a day exceed the power; nodes we have already are no decision."""
+    standing = any(units_on(award, site, day) for award in choice.taken)
+    return standing and installed_kw(choice, site, day, frame) > usable
 
 
 def _racked(choice: Choice, frame: Frame) -> bool:

@@ -58,7 +58,7 @@ def _configure(solver: highspy.Highs, settings: Settings) -> None:
         "output_flag": False,
         "threads": settings.workers,
         "random_seed": settings.seed,
-        "mip_rel_gap": 0.0,
+        "mip_rel_gap": settings.gap,
         "mip_abs_gap": 0.0,
         "mip_feasibility_tolerance": TOLERANCE,
         "primal_feasibility_tolerance": TOLERANCE,

@@ -7,7 +7,7 @@ bookings, so a cost item cannot be in one and missing from another.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 
@@ -71,7 +71,7 @@ def scaled(bookings: dict[int, Decimal], digits: int) -> dict[int, int]:
     return {v: int(amount.scaleb(digits).to_integral_value(ROUND_HALF_EVEN)) for v, amount in bookings.items()}
 
 
-def scaled_up(bookings: dict[int, Decimal], digits: int) -> dict[int, int]:
+def scaled_up(bookings: Mapping[int, Decimal], digits: int) -> dict[int, int]:
     """Return bookings as integers rounded up after removing division noise, so that a budget is never overdrawn."""
     noise = Decimal("1e-6")
     return {v: int((amount.scaleb(digits) - noise).to_integral_value(ROUND_CEILING)) for v, amount in bookings.items()}

@@ -140,12 +140,12 @@ def _largest(found: Sequence[Pool], frame: Frame) -> dict[str, int]:
     """Return the most nodes any pool of each platform can have."""
     most: dict[str, int] = {}
     for pool in found:
-        nodes = min(supply_nodes(pool), _powered_nodes(pool, frame))
+        nodes = min(supply_nodes(pool), powered_nodes(pool, frame))
         most[pool.platform.id] = max(most.get(pool.platform.id, 0), nodes)
     return most
 
 
-def _powered_nodes(pool: Pool, frame: Frame) -> int:
+def powered_nodes(pool: Pool, frame: Frame) -> int:
     """Return the nodes the most power a site ever has can feed."""
     steps = frame.site(pool.site).power if pool.site else None
     if steps is None or not pool.options:

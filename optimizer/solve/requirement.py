@@ -1,19 +1,22 @@
-"""The least a limit would have to be: its use, minimised over a model in which it is lifted."""
+"""The least a limit would have to be: its excess over what is stated, minimised over a model in which it is lifted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
 from optimizer.cost.frame import DAY, Frame
+from optimizer.cost.option import Option, maximum
 from optimizer.results import LimitName
 from optimizer.solve.backend import Settings
 from optimizer.solve.cpsat import CpSat
-from optimizer.solve.ledger import scale_digits, scaled_up
+from optimizer.solve.ledger import scaled_up
 from optimizer.solve.model import CompactModel, build_model
-from optimizer.solve.problem import Problem, window
-from optimizer.solve.rules.site import WATTS, installed_watts
+from optimizer.solve.offers import rack_positions, units_per_rack
+from optimizer.solve.problem import Pool, Problem, pools, supply_nodes, window
+from optimizer.solve.rules.site import WATTS, installed_watts, power_on
+from optimizer.units import minor_digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,20 +24,20 @@ class Requirement:
     """What a limit would have to be.
 
     Attributes:
-        needed: Least value that works; None when it is not a number.
+        needed: Least value that works; None when it is not a number or was not found.
         available: What the scenario allows.
         unit: Unit of both.
         period: When or where; None for the whole plan.
     """
 
-    needed: Decimal | None
-    available: Decimal | None
-    unit: str
-    period: str | None
+    needed: Decimal | None = None
+    available: Decimal | None = None
+    unit: str = ""
+    period: str | None = None
 
 
 def requirement(name: LimitName, problem: Problem, frame: Frame, settings: Settings) -> Requirement:
-    """Return the least need of a limit.
+    """Return the least need of a limit while all others of ``problem`` hold.
 
     Args:
         name: The limit, lifted in ``problem``.
@@ -43,54 +46,172 @@ def requirement(name: LimitName, problem: Problem, frame: Frame, settings: Setti
         settings: Solver settings.
     """
     measure = MEASURES.get(name)
-    return measure(problem, frame, settings) if measure else Requirement(None, None, "", None)
+    return measure(build_model(problem), frame, settings) if measure else Requirement()
 
 
-def _least(model: CompactModel, terms: dict[int, int], settings: Settings) -> int | None:
-    return CpSat().solve(model.linear, terms, settings).objective
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Use of one limit in one period: terms, in whole units, against what is allowed."""
+
+    period: str | None
+    terms: Mapping[int, int]
+    allowed: int
 
 
-def _deadline(problem: Problem, frame: Frame, settings: Settings) -> Requirement:
-    model = build_model(problem)
-    name = next(iter(frame.scenario.workloads))
-    _, last = window(frame.scenario.workloads[name], frame)
-    needed = _least(model, model.end(), settings)
-    margin = frame.scenario.workloads[name].deadline_margin_days
-    available = Decimal((last - frame.today).days + margin)
+def _least_excess(model: CompactModel, rows: Iterable[_Row], settings: Settings) -> tuple[_Row, int] | None:
+    """Return the row with the largest excess, and its use, when the largest excess is as small as possible."""
+    kept = list(rows)
+    linear = model.linear
+    most = max((linear.magnitude(row.terms.items()) for row in kept), default=0)
+    excess = linear.integer("excess", 0, most)
+    for row in kept:
+        linear.add("excess", row.period or "", [*row.terms.items(), (excess, -1)], upper=row.allowed)
+    answer = CpSat().solve(linear, {excess: 1}, settings)
+    if not answer.values or not kept:
+        return None
+    uses = [(row, linear.value(row.terms, answer.values)) for row in kept]
+    return max(uses, key=lambda use: use[1] - use[0].allowed)
+
+
+def _deadline(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
+    name, workload = next(iter(frame.scenario.workloads.items()))
+    margin = workload.deadline_margin_days
+    last = (window(workload, frame)[1] - frame.today).days
+    found = _least_excess(model, [_Row(name, model.end(), last)], settings)
     unit = "days from today"
-    if needed is None:
-        return Requirement(None, available, unit, name)
-    day = frame.today + (needed + margin) * DAY
-    return Requirement(Decimal(needed + margin), available, unit, f"{name}, until {day}")
+    if found is None:
+        return Requirement(None, Decimal(last + margin), unit, name)
+    day = frame.today + (found[1] + margin) * DAY
+    return Requirement(Decimal(found[1] + margin), Decimal(last + margin), unit, f"{name}, until {day}")
 
 
-def _budget(problem: Problem, frame: Frame, settings: Settings) -> Requirement:
-    model = build_model(problem)
-    bookings = model.builder.ledger.outflow
-    digits = scale_digits([bookings], model.linear.upper, frame.scenario.currency)
-    needed = _least(model, scaled_up(bookings, digits), settings)
+def _budget(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
     total = frame.scenario.budget.total
-    available = frame.amount(total) if total else None
+    rows = [(None, model.builder.ledger.outflow, frame.amount(total))] if total else []
+    return _money(model, rows, frame, settings)
+
+
+def _budget_year(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
+    years = model.builder.ledger.outflow_by_year
+    limits = frame.scenario.budget.by_fiscal_year.items()
+    return _money(model, [(year, years.get(year, {}), frame.amount(money)) for year, money in limits], frame, settings)
+
+
+def _money(
+    model: CompactModel,
+    rows: Iterable[tuple[str | None, Mapping[int, Decimal], Decimal]],
+    frame: Frame,
+    settings: Settings,
+) -> Requirement:
+    currency = frame.scenario.currency
+    digits = minor_digits(currency)
+    scaled = [_Row(year, scaled_up(booked, digits), int(amount.scaleb(digits))) for year, booked, amount in rows]
+    found = _least_excess(model, scaled, settings)
+    if found is None:
+        return Requirement(unit=currency)
+    row, used = found
+    return Requirement(Decimal(used).scaleb(-digits), Decimal(row.allowed).scaleb(-digits), currency, row.period)
+
+
+def _power(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
+    rows = [
+        _Row(f"{name} on {day}", dict(terms), int(power_on(site.power, day) * WATTS))
+        for name, site in frame.scenario.sites.items()
+        if site.power is not None
+        for day, terms in installed_watts(model.builder, name)
+        if terms
+    ]
+    found = _least_excess(model, rows, settings)
+    if found is None:
+        return Requirement(unit="kW")
+    row, used = found
+    return Requirement(Decimal(used) / WATTS, Decimal(row.allowed) / WATTS, "kW", row.period)
+
+
+def _racks(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
+    """Rack positions, taken together over the zones of a site that can hold the platforms of the problem."""
+    rows = []
+    platforms = {pool.platform.id: pool.platform for pool in model.builder.problem.pools}
+    for name, site in frame.scenario.sites.items():
+        zones = [z for z in (site.zones or {}).values() if any(units_per_rack(p, z) for p in platforms.values())]
+        given = {
+            index: rack_positions(platforms[platform])
+            for (where, platform, _), index in model.builder.racks.items()
+            if where == name
+        }
+        if given:
+            rows.append(_Row(name, given, sum(zone.racks for zone in zones)))
+    found = _least_excess(model, rows, settings)
+    if found is None:
+        return Requirement(unit="racks")
+    return Requirement(Decimal(found[1]), Decimal(found[0].allowed), "racks", found[0].period)
+
+
+def _supply(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
+    """Nodes of the run that needs fewest, against the most any pool of the scenario as stated can have."""
+    nodes = {index: profile.nodes_needed for profile, index in model.builder.chosen.items()}
+    most = max(map(supply_nodes, _stated_pools(model, frame)), default=0)
+    found = _least_excess(model, [_Row(None, nodes, most)], settings)
+    return Requirement(None if found is None else Decimal(found[1]), Decimal(most), "nodes")
+
+
+def _stated_pools(model: CompactModel, frame: Frame) -> list[Pool]:
+    """Return the pools of the model's platforms as the scenario states them."""
+    platforms = {pool.platform.id for pool in model.builder.problem.pools}
+    return [pool for pool in pools(frame)[0] if pool.platform.id in platforms]
+
+
+def _fabric_nodes(option: Option) -> int:
+    units = option.offer.fabric_max_units
+    return (maximum(option) if units is None else units) * option.platform.nodes_per_unit
+
+
+def _fabric(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
+    nodes = {index: profile.run.candidate.nodes for profile, index in model.builder.chosen.items()}
+    most = max((_fabric_nodes(option) for pool in _stated_pools(model, frame) for option in pool.options), default=0)
+    found = _least_excess(model, [_Row(None, nodes, most)], settings)
+    return Requirement(None if found is None else Decimal(found[1]), Decimal(most), "nodes")
+
+
+def _vendors(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
+    """Vendors with an award: an order of each counts at least its share of one."""
+    builder = model.builder
+    used: dict[str, int] = {}
+    for order in builder.orders:
+        vendor = order.option.quote.vendor
+        if vendor not in used:
+            used[vendor] = model.linear.boolean(f"vendor {vendor}")
+        model.linear.add("vendors", vendor, [(used[vendor], 1), (order.index, -1)], lower=0)
+    most = frame.scenario.policy.vendors.max or len(used)
+    found = _least_excess(model, [_Row(None, dict.fromkeys(used.values(), 1), most)], settings)
+    return Requirement(None if found is None else Decimal(found[1]), Decimal(most), "vendors")
+
+
+def _second_source(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
     return Requirement(
-        None if needed is None else Decimal(needed).scaleb(-digits), available, frame.scenario.currency, None
+        Decimal(frame.scenario.policy.vendors.second_source_share), None, "share outside the largest vendor"
     )
 
 
-def _power(problem: Problem, frame: Frame, settings: Settings) -> Requirement:
-    """The least peak power over the sites, against the most power stated at the site that peaks."""
-    model = build_model(problem)
-    top = max((installed_watts(model.builder, site) for site in frame.scenario.sites), key=len, default=[])
-    peak = model.linear.integer("peak", 0, max(model.linear.magnitude(terms) for terms in top) if top else 0)
-    for terms in top:
-        model.linear.add("power", "peak", [*terms, (peak, -1)], upper=0)
-    needed = _least(model, {peak: 1}, settings)
-    most = [step.kw for site in frame.scenario.sites.values() for step in site.power or ()]
-    return Requirement(None if needed is None else Decimal(needed) / WATTS, max(most, default=None), "kW", None)
+def _expired(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
+    """The order date, against the last day of validity of the quote that is valid longest."""
+    dates = [quote.valid_until for quote in frame.quotes.values() if quote.valid_until is not None]
+    available = Decimal((max(dates) - frame.today).days) if dates else None
+    return Requirement(
+        Decimal((frame.order_date - frame.today).days), available, "days from today", str(frame.order_date)
+    )
 
 
-MEASURES: dict[LimitName, Callable[[Problem, Frame, Settings], Requirement]] = {
+MEASURES: dict[LimitName, Callable[[CompactModel, Frame, Settings], Requirement]] = {
     "deadline": _deadline,
     "budget": _budget,
+    "budget_year": _budget_year,
     "power": _power,
+    "racks": _racks,
+    "supply": _supply,
+    "fabric": _fabric,
+    "vendors": _vendors,
+    "second_source": _second_source,
+    "expired": _expired,
 }
-"""How the need of a limit is measured; limits without an entry are named without a figure."""
+"""How the need of each relaxable limit is measured."""

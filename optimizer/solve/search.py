@@ -16,7 +16,7 @@ from typing import Literal
 
 from optimizer.cost.choice import Choice
 from optimizer.errors import InternalError
-from optimizer.solve.backend import Answer, Backend, Settings
+from optimizer.solve.backend import Answer, Backend, Progress, Settings
 from optimizer.solve.bounds import bounder
 from optimizer.solve.cpsat import CpSat
 from optimizer.solve.highs import Highs
@@ -51,15 +51,41 @@ class Found:
     proof: str
 
 
-@dataclass
-class _Clock:
-    limit_s: float | None
-    started: float
+@dataclass(frozen=True, slots=True)
+class _Effort:
+    """Solver settings with a clock: what is left of the time limit, and progress in major units."""
 
-    def settings(self, settings: Settings) -> Settings:
-        if self.limit_s is None:
-            return settings
-        return replace(settings, time_limit_s=max(0.01, self.limit_s - (time.monotonic() - self.started)))
+    settings: Settings
+    ends: float | None
+
+    @classmethod
+    def starting(cls, settings: Settings) -> _Effort:
+        limit = settings.time_limit_s
+        return cls(settings, None if limit is None else time.monotonic() + limit)
+
+    def left(self, model: CompactModel) -> Settings:
+        """Return the settings for the next solve of a model."""
+        limit = None if self.ends is None else max(0.01, self.ends - time.monotonic())
+        return replace(self.settings, time_limit_s=limit, progress=self._progress(model))
+
+    def _progress(self, model: CompactModel) -> Progress | None:
+        tell = self.settings.progress
+        if tell is None:
+            return None
+        return lambda incumbent, bound: tell(_major(model, incumbent), _major(model, bound))
+
+
+@dataclass(frozen=True, slots=True)
+class _Solved:
+    """A model with the answer to its first objective."""
+
+    model: CompactModel
+    answer: Answer
+
+    @property
+    def value(self) -> Decimal | None:
+        """The first objective in its unit; None without a plan."""
+        return None if self.answer.objective is None else _major(self.model, self.answer.objective)
 
 
 def backend(name: SolverName) -> Backend:
@@ -76,61 +102,66 @@ def search(problem: Problem, name: SolverName, settings: Settings) -> Found:
     solver = backend(name)
     if not problem.profiles:
         return Found("infeasible", None, None, solver.name, "no run fits its window in any pool that can be supplied")
-    clock = _Clock(settings.time_limit_s, time.monotonic())
+    effort = _Effort.starting(settings)
     bound = dict(zip(problem.profiles, map(bounder(problem), problem.profiles), strict=True))
     ranked = sorted(problem.profiles, key=bound.__getitem__)
-    incumbent = _incumbent(problem, ranked, solver, clock, settings)
-    kept = _could_win(problem.profiles, bound, incumbent)
-    model = build_model(problem.keep(kept))
-    answer = solver.solve(model.linear, model.objectives()[0], clock.settings(settings))
-    dropped = len(problem.profiles) - len(kept)
-    return _conclude(model, answer, solver, clock, settings, dropped)
+    first = _promising(problem, ranked, solver, effort)
+    kept = _could_win(problem.profiles, bound, first)
+    final = _solve(problem.keep(kept), solver, effort)
+    return _conclude(final, first, solver, effort, dropped=len(problem.profiles) - len(kept))
 
 
-def _incumbent(
-    problem: Problem, ranked: Sequence[Profile], solver: Backend, clock: _Clock, settings: Settings
-) -> float | None:
-    """Return the first objective of a plan over the most promising profiles; None when they hold none."""
+def _solve(problem: Problem, solver: Backend, effort: _Effort) -> _Solved:
+    model = build_model(problem)
+    return _Solved(model, solver.solve(model.linear, model.objectives()[0], effort.left(model)))
+
+
+def _promising(problem: Problem, ranked: Sequence[Profile], solver: Backend, effort: _Effort) -> _Solved | None:
+    """Return the best plan over the most promising profiles; None when there are few, or they hold none."""
     if len(ranked) <= PROMISING:
         return None
-    model = build_model(problem.keep(sorted(ranked[:PROMISING], key=problem.profiles.index)))
-    answer = solver.solve(model.linear, model.objectives()[0], clock.settings(settings))
-    return None if answer.objective is None else float(_major(model, answer.objective))
+    first = set(ranked[:PROMISING])
+    solved = _solve(problem.keep(profile for profile in problem.profiles if profile in first), solver, effort)
+    return solved if solved.answer.values else None
 
 
-def _could_win(profiles: Sequence[Profile], bound: dict[Profile, float], incumbent: float | None) -> list[Profile]:
-    if incumbent is None:
+def _could_win(profiles: Sequence[Profile], bound: dict[Profile, float], first: _Solved | None) -> list[Profile]:
+    if first is None or first.value is None:
         return list(profiles)
+    incumbent = float(first.value)
     limit = incumbent + MARGIN * max(1.0, abs(incumbent))
     return [profile for profile in profiles if bound[profile] <= limit]
 
 
 def _major(model: CompactModel, value: int) -> Decimal:
     """Return a value of the first objective in its unit."""
-    return Decimal(value).scaleb(-model.digits) if model.builder.frame.scenario.objective == "cost" else Decimal(value)
+    digits = model.digits if model.builder.frame.scenario.objective == "cost" else 0
+    return Decimal(value).scaleb(-digits)
 
 
-def _conclude(
-    model: CompactModel, answer: Answer, solver: Backend, clock: _Clock, settings: Settings, dropped: int
-) -> Found:
+def _conclude(final: _Solved, first: _Solved | None, solver: Backend, effort: _Effort, dropped: int) -> Found:
+    model, answer = final.model, final.answer
     if answer.outcome == "infeasible":
-        return _confirm_infeasible(model, solver, clock, settings)
-    if answer.outcome == "unknown":
-        return Found("unknown", None, None, solver.name, "the limit was reached before a plan was found")
+        return _confirm_infeasible(model, solver, effort)
+    if answer.outcome == "optimal":
+        unique = _unique(model, answer, effort.settings)
+        runs = len(model.builder.chosen)
+        proof = f"{solver.name} proved the compact model of {runs} runs; {dropped} runs cost more by their bound"
+        return Found("optimal", model.choice(unique.values), final.value, solver.name, proof)
+    plans = [solved for solved in (final, first) if solved is not None and solved.value is not None]
     bound = None if answer.bound is None else _major(model, answer.bound)
-    if answer.outcome == "feasible":
-        return Found(
-            "feasible", model.choice(answer.values), bound, solver.name, "the limit was reached before a proof"
-        )
-    unique = _unique(model, answer, settings)
-    proof = f"{solver.name} proved the compact model of {len(model.builder.chosen)} runs; {dropped} runs cost more by their bound"
-    return Found("optimal", model.choice(unique.values), _major(model, answer.objective or 0), solver.name, proof)
+    if not plans:
+        return Found("unknown", None, bound, solver.name, "the limit was reached before a plan was found")
+    best = min(plans, key=lambda solved: solved.value or Decimal(0))
+    return Found(
+        "feasible", best.model.choice(best.answer.values), bound, solver.name, "stopped before a proof at gap 0"
+    )
 
 
-def _confirm_infeasible(model: CompactModel, solver: Backend, clock: _Clock, settings: Settings) -> Found:
+def _confirm_infeasible(model: CompactModel, solver: Backend, effort: _Effort) -> Found:
     """Prove infeasibility a second time, with another solver; a disagreement is reported, never printed as an answer."""
     other: Backend = CpSat() if solver.name == "highs" else Highs()
-    second = other.solve(model.linear, {}, clock.settings(replace(settings, variant=1, workers=1)))
+    second = other.solve(model.linear, {}, replace(effort.left(model), variant=1, workers=1))
     if second.outcome in ("optimal", "feasible"):
         raise InternalError(
             f"{solver.name} calls the scenario infeasible, {other.name} finds a plan: no answer is given"
@@ -145,7 +176,7 @@ def _confirm_infeasible(model: CompactModel, solver: Backend, clock: _Clock, set
 def _unique(model: CompactModel, answer: Answer, settings: Settings) -> Answer:
     """Fix each objective at its optimum and minimise the next: CP-SAT with one worker, since ties need exact integers."""
     objectives = model.objectives()
-    single = replace(settings, workers=1, progress=None, time_limit_s=None)
+    single = replace(settings, workers=1, progress=None, time_limit_s=None, gap=0.0)
     current = answer
     for fixed, following in zip(objectives, objectives[1:], strict=False):
         model.linear.add("unique", "fixed objective", fixed.items(), upper=model.linear.value(fixed, current.values))

@@ -66,6 +66,7 @@ class Builder:
         chosen: Profile -> its Boolean.
         orders: All orders.
         one: A variable that is always 1, for constants.
+        racks: (site, platform, zone) -> racks given to the platform there.
     """
 
     problem: Problem
@@ -74,6 +75,7 @@ class Builder:
     chosen: dict[Profile, int] = field(default_factory=dict)
     orders: list[Order] = field(default_factory=list)
     one: int = -1
+    racks: dict[tuple[str, str, str], int] = field(default_factory=dict)
     _split: dict[int, list[tuple[dt.date, int]]] = field(default_factory=dict)
 
     @property

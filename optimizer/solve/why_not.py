@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from optimizer.cost.frame import Frame
 from optimizer.results import Candidate, LimitName, Rejection
 from optimizer.schema.platform import Platform
 from optimizer.solve.backend import Settings
-from optimizer.solve.conflict import Probe
-from optimizer.solve.planner import Inputs, Modes, Prepared, prepare
+from optimizer.solve.conflict import Probe, superfluous
+from optimizer.solve.planner import GRID_ACCELERATORS, Inputs, Modes, Prepared, powered_nodes, prepare
 from optimizer.solve.problem import Pool, supply_nodes, window
-from optimizer.solve.relax import RELAXATIONS, lifted
-from optimizer.solve.requirement import requirement
+from optimizer.solve.relax import lifted
+from optimizer.solve.requirement import Requirement, requirement
 
-ORDER: tuple[LimitName, ...] = (
+SPEAKS_FIRST: tuple[LimitName, ...] = (
     "memory", "precision", "batch", "specification", "evidence", "cooling", "rack_power", "licence", "price",
     "expired", "policy", "delivery", "region", "minimum_order", "supply",
 )  # fmt: skip
-"""Which rejection speaks for a platform when its offers were rejected for different limits: the hardest to change first."""
+"""Which rejection speaks for a platform whose offers were rejected for different limits: the hardest to change first."""
+
+LIFTED_FIRST: tuple[LimitName, ...] = (
+    "racks", "fabric", "supply", "power", "vendors", "second_source", "expired", "budget_year", "budget", "deadline",
+)  # fmt: skip
+"""The order in which single limits are lifted to find the one that leaves no plan: what stands in the hall first."""
 
 
 def why_not(platform: Platform, own: Prepared, inputs: Inputs, known: Modes, settings: Settings) -> Rejection:
@@ -33,25 +37,18 @@ def why_not(platform: Platform, own: Prepared, inputs: Inputs, known: Modes, set
         known: Modes computed so far.
         settings: Solver settings.
     """
-    problem, frame = own.problem, inputs.frame
+    problem = own.problem
     if platform.ineligible:
         return _reject(platform, "specification", "complete facts", "unknown", "", platform.ineligible)
+    rejected = _first(problem.rejections)
     if not problem.pools:
-        return _first(problem.rejections) or _reject(
-            platform, "offer", Decimal(1), Decimal(0), "offers", "no quote offers it"
-        )
+        return rejected or _reject(platform, "offer", Decimal(1), Decimal(0), "offers", "no quote offers it")
     modes = [mode for (_, name), found in own.modes.items() if name == platform.id for mode in found.candidates]
     if not modes:
-        return _first(problem.rejections) or _reject(
-            platform,
-            "supply",
-            Decimal(1),
-            Decimal(0),
-            "modes",
-            "no workload allows it or can run on the nodes it could have",
-        )
+        nothing = "no workload allows it, or it can have no node"
+        return rejected or _reject(platform, "supply", Decimal(1), Decimal(0), "nodes", nothing)
     if not problem.profiles:
-        return _no_profile(platform, problem.pools, modes, frame)
+        return _no_profile(platform, problem.pools, modes, inputs, known)
     return _limit(platform, inputs, known, settings)
 
 
@@ -67,46 +64,79 @@ def _reject(
 
 
 def _first(rejections: Iterable[Rejection]) -> Rejection | None:
-    ranked = sorted(rejections, key=lambda r: ORDER.index(r.limit) if r.limit in ORDER else len(ORDER))
-    return ranked[0] if ranked else None
+    def rank(rejection: Rejection) -> int:
+        known = rejection.limit in SPEAKS_FIRST
+        return SPEAKS_FIRST.index(rejection.limit) if known else len(SPEAKS_FIRST)
+
+    return min(rejections, key=rank, default=None)
 
 
-def _no_profile(platform: Platform, pools: Iterable[Pool], modes: list[Candidate], frame: Frame) -> Rejection:
-    """No run fits its window: capacity comes too late, is too small, or runs take too long."""
-    workload = modes[0].workload
-    first, last = window(frame.scenario.workloads[workload], frame)
-    found = list(pools)
+def _no_profile(
+    platform: Platform, found: Sequence[Pool], modes: Sequence[Candidate], inputs: Inputs, known: Modes
+) -> Rejection:
+    """No run fits its window: capacity comes too late, is too small, or no number of nodes is quick enough."""
+    frame = inputs.frame
+    name = modes[0].workload
+    first, last = window(frame.scenario.workloads[name], frame)
     ready = min((day for pool in found for day in pool.starts), default=frame.today)
     if ready > last:
-        reason = f"first ready on {ready}, the last usable day is {last}"
-        return _reject(platform, "delivery", _day(ready), _day(last), "date", reason)
+        reason = f"first ready on {ready}; the last usable day is {last}"
+        return _reject(platform, "delivery", str(ready), str(last), "date", reason)
     start = max(ready, first)
     days = (last - start).days + 1
-    most = max(supply_nodes(pool) for pool in found)
-    needed = min((mode.nodes for mode in modes if mode.days <= days), default=None)
-    if needed is not None:
-        reason = f"needs {needed} nodes to run from {start} to {last}; {most} can be supplied in time"
-        return _reject(platform, "supply", Decimal(needed), Decimal(most), "nodes", reason)
-    quickest = min(modes, key=lambda mode: (mode.days, mode.nodes))
-    reason = f"its quickest run takes {quickest.days} days on {quickest.nodes} nodes; {days} days are left from {start} to {last}"
-    return _reject(platform, "deadline", Decimal(quickest.days), Decimal(days), "days", reason)
+    more = known.of(inputs, name, platform, GRID_ACCELERATORS // platform.accelerators_per_node)
+    needed = min((mode.nodes for mode in more.candidates if mode.days <= days), default=None)
+    if needed is None:
+        quickest = min(more.candidates, key=lambda mode: (mode.days, mode.nodes))
+        reason = f"takes {quickest.days} days even on {quickest.nodes} nodes; {days} are left from {start} to {last}"
+        return _reject(platform, "deadline", Decimal(quickest.days), Decimal(days), "days", reason)
+    return _too_few(platform, found, needed, f"to run from {start} to {last}", frame)
 
 
-def _day(day: dt.date) -> str:
-    return day.isoformat()
+def _too_few(platform: Platform, found: Sequence[Pool], needed: int, purpose: str, frame: Frame) -> Rejection:
+    """Say whether offers or power allow fewer nodes than are needed."""
+    supplied = max(supply_nodes(pool) for pool in found)
+    powered = max(powered_nodes(pool, frame) for pool in found)
+    limit: LimitName = "power" if powered < min(needed, supplied) else "supply"
+    most = min(supplied, powered)
+    reason = f"needs {needed} nodes {purpose}; {'power feeds' if limit == 'power' else 'offers reach'} {most}"
+    return _reject(platform, limit, Decimal(needed), Decimal(most), "nodes", reason)
 
 
 def _limit(platform: Platform, inputs: Inputs, known: Modes, settings: Settings) -> Rejection:
     """Runs exist but no plan: the first limit whose lifting alone gives one, with what it would need."""
-    policy = inputs.frame.scenario.policy
-    allowed = policy.platforms.model_copy(update={"allow": (platform.id,)})
-    scenario = inputs.frame.scenario.model_copy(update={"policy": policy.model_copy(update={"platforms": allowed})})
-    alone = Frame(scenario, inputs.frame.platforms, inputs.frame.quotes)
+    alone = _only(platform, inputs.frame)
     probe = Probe(inputs, known, settings)
-    for name in RELAXATIONS:
+    for name in LIFTED_FIRST:
         freed = lifted(alone, {name})
         if probe.feasible(freed):
             need = requirement(name, prepare(inputs.with_frame(freed), known).problem, alone, settings)
-            reason = f"no plan within {name.replace('_', ' ')}"
-            return _reject(platform, name, need.needed, need.available, need.unit, reason)
-    return _reject(platform, "policy", None, None, "", "several limits together leave no plan: see explain")
+            return _reject(platform, name, need.needed, need.available, need.unit, _sentence(name, need))
+    return _together(platform, alone, probe, settings)
+
+
+def _together(platform: Platform, alone: Frame, probe: Probe, settings: Settings) -> Rejection:
+    """Lifting no single limit gives a plan: name a conflict, with what its first limit would need."""
+    gone, _ = superfluous(alone, probe)
+    names = [name for name in LIFTED_FIRST if name not in gone]
+    first = names[0]
+    problem = probe.prepared(lifted(alone, gone | {first})).problem
+    need = requirement(first, problem, alone, settings)
+    others = "".join(f" and {name.replace('_', ' ')}" for name in names[1:])
+    reason = f"{_sentence(first, need)}{others}; lifting one limit alone is not enough"
+    return _reject(platform, first, need.needed, need.available, need.unit, reason)
+
+
+def _only(platform: Platform, frame: Frame) -> Frame:
+    policy = frame.scenario.policy
+    allowed = policy.platforms.model_copy(update={"allow": (platform.id,)})
+    changes = {"policy": policy.model_copy(update={"platforms": allowed})}
+    return Frame(frame.scenario.model_copy(update=changes), frame.platforms, frame.quotes)
+
+
+def _sentence(name: LimitName, need: Requirement) -> str:
+    words = name.replace("_", " ")
+    if need.needed is None:
+        return f"no plan keeps to {words}"
+    where = f" ({need.period})" if need.period else ""
+    return f"{words}: needs {need.needed:,f} {need.unit}, {need.available or 0:,f} available{where}"

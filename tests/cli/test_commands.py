@@ -300,3 +300,30 @@ def test_a_bug_is_told_as_one(capsys: pytest.CaptureFixture[str], monkeypatch: p
     assert "a bug: ZeroDivisionError in test_commands.py" in err
     assert "Please report it" in err
     assert json.loads(out)["error"]["kind"] == "internal"
+
+
+def test_catalogued_quotes_are_written_as_people_write_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a", "b"):
+        folder = tmp_path / "quotes" / name
+        folder.mkdir(parents=True)
+        (folder / "x.yaml").write_text(
+            "quote: unique-7\nvendor: V\nkind: list\ncurrency: USD\n"
+            "offers: {n: {type: purchase, platform: h200-sxm, per: node, price: 20e4 EUR}}\n",
+            encoding="utf-8",
+        )
+    _, out, _ = run(capsys, "catalog", "quotes", "unique-7", "--library", tmp_path, "--json", "-")
+    quote = json.loads(out)
+    assert quote["offers"]["n"]["price"] == "200000 EUR"
+    assert quote["payment"][0]["share"] == 1
+    code, out, _ = run(capsys, "catalog", "quotes", "quotes/b/unique-7", "--library", tmp_path)
+    assert code == 0
+    assert "vendor: V" in out
+
+
+def test_markup_in_a_name_is_shown_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "models" / "platforms"
+    folder.mkdir(parents=True)
+    text = 'id: mine\nvendor: "[red]Us[/red]"\naccelerators_per_node: 4\nacquisition: []\n'
+    (folder / "mine.yaml").write_text(text, encoding="utf-8")
+    _, out, _ = run(capsys, "catalog", "platforms", "--library", tmp_path)
+    assert "[red]Us[/red]" in out

@@ -54,23 +54,19 @@ def power(builder: Builder) -> None:
             continue
         pools = site_pools(builder, name)
         owned = sum((pool.owned_nodes * node_kw(pool.platform) for pool in pools if pool.owned_nodes), Decimal(0))
-        for day in event_days(builder, name):
-            usable = int(((power_on(site.power, day) - owned) * WATTS).to_integral_value(ROUND_FLOOR))
-            units = [
-                term for pool in pools for order in builder.orders_of(pool) for term in _watts(builder, order, day)
-            ]
+        for day, units in installed_watts(builder, name):
+            left = max(power_on(site.power, day) - owned, Decimal(0))  # nodes we have already are no decision
+            usable = int((left * WATTS).to_integral_value(ROUND_FLOOR))
             terms = [*units, *_shared_watts(builder, name, day)]
             if terms and usable < builder.model.magnitude(terms):
                 builder.model.add("power", f"{name} {day}", terms, upper=usable)
 
 
-def installed_watts(builder: Builder, site: str) -> list[list[Term]]:
-    """Return the provisioned power of what stands at a site, in watts, as terms for each event day."""
-    pools = site_pools(builder, site)
-    return [
-        [term for pool in pools for order in builder.orders_of(pool) for term in _watts(builder, order, day)]
-        for day in event_days(builder, site)
-    ]
+def installed_watts(builder: Builder, site: str) -> Iterator[tuple[dt.date, list[Term]]]:
+    """Yield each event day with the provisioned power of the units that stand at a site, in watts."""
+    orders = [order for pool in site_pools(builder, site) for order in builder.orders_of(pool)]
+    for day in event_days(builder, site):
+        yield day, [term for order in orders for term in _watts(builder, order, day)]
 
 
 def _watts(builder: Builder, order: Order, day: dt.date) -> Iterator[Term]:
@@ -99,21 +95,20 @@ def racks(builder: Builder) -> None:
     for name, site in builder.frame.scenario.sites.items():
         if site.zones is None:
             continue
-        given: dict[tuple[str, str], int] = {}
         for day in event_days(builder, name):
             for pool in site_pools(builder, name):
-                _fit(builder, pool, day, given)
+                _fit(builder, pool, day)
         for zone, facts in site.zones.items():
             terms = [
                 (index, rack_positions(builder.frame.platforms[platform]))
-                for (platform, where), index in given.items()
-                if where == zone
+                for (where, platform, room), index in builder.racks.items()
+                if (where, room) == (name, zone)
             ]
             if terms:
                 builder.model.add("racks", f"{name}/{zone}", terms, upper=facts.racks)
 
 
-def _fit(builder: Builder, pool: Pool, day: dt.date, given: dict[tuple[str, str], int]) -> None:
+def _fit(builder: Builder, pool: Pool, day: dt.date) -> None:
     """Units standing there on a day <= sum over zones of racks given x units per rack."""
     units = [(v.index, 1) for o in builder.orders_of(pool) for v in o.pieces if present(o, v, day)]
     owned = -(-pool.owned_nodes // pool.platform.nodes_per_unit)
@@ -122,9 +117,9 @@ def _fit(builder: Builder, pool: Pool, day: dt.date, given: dict[tuple[str, str]
     for zone, facts in zones.items():
         held = units_per_rack(pool.platform, facts)
         if held:
-            key = (pool.platform.id, zone)
-            if key not in given:
-                given[key] = builder.model.integer(f"racks {pool.name} {zone}", 0, facts.racks)
-            space.append((given[key], -held))
+            key = (str(pool.site), pool.platform.id, zone)
+            if key not in builder.racks:
+                builder.racks[key] = builder.model.integer(f"racks {pool.name} {zone}", 0, facts.racks)
+            space.append((builder.racks[key], -held))
     if units or owned:
         builder.model.add("racks", f"{pool.name} {day}", [*units, *space], upper=-owned)

@@ -42,3 +42,10 @@ def test_a_utilisation_above_one_is_refused_and_names_its_convention():
     with pytest.raises(InputError, match=r"1\.21 .*full"):
         utilisation(2 * 189e12, 312, "full")
     assert utilisation(189e12, 312) == pytest.approx(0.6058, rel=1e-3)
+
+
+def test_the_right_peak_matters():
+    # 474 TFLOP/s on MI350X: 20.6 % of 2,300; against the A100's 312 it is impossible (pytorch/torchtitan pull 4779)
+    assert utilisation(474e12, 2300) == pytest.approx(0.206, rel=2e-3)
+    with pytest.raises(InputError, match=r"1\.52"):
+        utilisation(474e12, 312)

@@ -109,3 +109,14 @@ def test_full_recompute_costs_a_forward_pass(make: Make):
     assert none["recompute"] == 0
     layer = none["gemm"] / 3 + none["attention"] * 2 / 7 + none["elementwise"] / 3 + none["host"] / 3
     assert full["recompute"] == pytest.approx(layer, rel=1e-6)
+
+
+def test_tensor_traffic_cannot_hide_behind_less_work_than_it_takes(make: Make):
+    # L40S, 31 GB/s PCIe one way: traffic of TP 8 takes longer than the products
+    setup = make(platform="l40s", software="megatron-core")
+    row = predict(setup, Layout(tensor_parallel=8, global_batch=1))
+    bytes_moved = 32 * (4 + 5) * 7 / 8 * 2 * 8192 * 4096
+    seconds = bytes_moved / (31e9 * setup.efficiency.inner_network_share)
+    assert row.time["tensor"] == pytest.approx(seconds - row.time["gemm"], rel=0.02)
+    switched = predict(make(), Layout(tensor_parallel=8, global_batch=1))
+    assert switched.time["tensor"] < 0.3 * switched.time["gemm"]

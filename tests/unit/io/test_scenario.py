@@ -307,3 +307,18 @@ def test_problems_of_all_quote_files_come_at_once(tmp_path: Path, write: Write) 
     for name in ("b", "c"):
         (tmp_path / "quotes" / f"{name}.yaml").write_text(f"quote: {name}\n", encoding="utf-8")
     assert {problem.split(":")[0] for problem in problems(path)} == {"quotes/b.yaml", "quotes/c.yaml"}
+
+
+def test_times_and_counts_beyond_reason_are_typing_errors(write: Write) -> None:
+    path = write(
+        scenario={
+            "2049: 6400": "2049000000000: 6400",
+            "    extra_compute": "    deadline_margin_days: 99999\n    extra_compute",
+        },
+        quote={"term_months: 12": "term_months: 1000000000000", "lead_weeks: [6, 8]": "lead_weeks: [6, 80000]"},
+    )
+    found = "\n".join(problems(path))
+    assert "workloads.pretrain.deadline_margin_days: 99999. Expected at most 36,500." in found
+    assert "costs[0].amount[2049000000000]: 2049000000000. Expected at most 100,000,000." in found
+    assert "offers.rent.term_months: 1000000000000. Expected at most 36,500." in found
+    assert "offers.node.lead_weeks[1]: 80000. Expected at most 36,500." in found

@@ -73,7 +73,12 @@ def test_a_valid_record_is_returned() -> None:
             "a list of 1. Expected a record of key: value lines.",
         ),
         ("costs: [{name: x, per: run, amount: {1: a}, every: once}]", 'costs[0].amount[1]: "a" is not an amount'),
-        ("costs: [{name: x, per: run, amount: {1: 2, b: 3}, every: once}]", 'the key "b" among numbers'),
+        ("costs: [{name: x, per: run, amount: {1: 2, b: 3}, every: once}]", 'the key "1" among names'),
+        (
+            "budget: {total: 1,234}",
+            'budget: the key "234" among names. Expected names only. Write a number without commas.',
+        ),
+        ('budget: {by_fiscal_year: {"2027": 1, "2028": x}}', 'budget.by_fiscal_year.2028: "x" is not an amount'),
         ("after_run: {policy: use}", "policy use needs max_accelerators"),
     ],
 )
@@ -145,3 +150,14 @@ def test_booleans_are_no_numbers_in_a_platform() -> None:
         "p.yaml:3, accelerators_per_node",
         "p.yaml:5, peak_dense_tflops.bf16",
     ]
+
+
+def test_two_breaks_that_are_one_number_are_refused() -> None:
+    problems = quote_problems('type: purchase, platform: a, per: node, price: {all_units: {"1": 9, "01": 8}}')
+    assert problems == ["q.yaml:6, offers.node.price.all_units: two keys that mean the same. Expected each key once."]
+
+
+def test_a_table_may_be_written_in_any_order() -> None:
+    extra = "costs: [{name: x, per: run, amount: {20: 5, 3: 7, 1: 9}, every: once}]"
+    record = validated(Scenario, read_yaml(SCENARIO + extra, "s.yaml"))
+    assert list(record.costs[0].amount) == [1, 3, 20]
