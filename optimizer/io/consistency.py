@@ -27,6 +27,7 @@ def contradictions(loaded: Loaded) -> Iterator[Problem]:
     """Yield every contradiction found; each rule reports all it finds."""
     for rule in (
         _typing_errors,
+        _steps,
         _acquisition,
         _price_basis,
         _zero_prices,
@@ -69,6 +70,19 @@ def _typing_errors(loaded: Loaded) -> Iterator[Problem]:
             largest = MAX_TIME if words[-1].endswith(("days", "weeks", "months")) else MAX_COUNT
             if value > largest:
                 yield document.problem(path, str(value), f"Expected at most {largest:,}")
+
+
+def _steps(loaded: Loaded) -> Iterator[Problem]:
+    """A run has at least one optimizer step."""
+    for name, workload in loaded.scenario.workloads.items():
+        tokens, batch = workload.tokens, workload.global_batch_tokens
+        path = ("workloads", name, "global_batch_tokens")
+        if batch == 0:
+            yield loaded.document.problem(path, "0", "Expected more than 0")
+        if tokens is not None and batch and tokens < batch:
+            yield loaded.document.problem(
+                path, f"{batch:,.0f} of {tokens:,.0f} tokens", "Expected at least one whole step"
+            )
 
 
 def _whole_numbers(record: object, path: KeyPath) -> Iterator[tuple[KeyPath, int]]:

@@ -24,12 +24,12 @@ INFINITE = float("inf")
 
 @dataclass(frozen=True, eq=False)
 class PoolBound:
-    """Least cost per node in a pool; float is enough, callers keep a margin.
+    """Least cost per node in a pool in one after-run situation; float is enough, callers keep a margin.
 
     Attributes:
         pool: The pool.
         frame: Dates and rates.
-        after: The cheapest after-run situation: costs grow and residuals fall with the last day.
+        after: The situation; its last day counts only where costs depend on it.
         values: What a node earns between two days after a last run, as far as asked for.
     """
 
@@ -139,7 +139,13 @@ def bounder(problem: Problem) -> Callable[[Profile], float]:
 def _cost_bounder(problem: Problem) -> Callable[[Profile], float]:
     frame = problem.frame
     policy = frame.scenario.after_run.policy
-    first_end = min((profile.run.end for profile in problem.profiles), default=frame.last_day)
-    bounds = {pool.name: PoolBound(pool, frame, After(policy, first_end)) for pool in problem.pools}
+    known: dict[tuple[str, After], PoolBound] = {}
 
-    return lambda profile: bounds[profile.pool.name].of(profile)
+    def bound(profile: Profile) -> float:
+        after = After(policy, profile.run.end)
+        key = (profile.pool.name, after if after.matters else After(policy, frame.last_day))
+        if key not in known:
+            known[key] = PoolBound(profile.pool, frame, key[1])
+        return known[key].of(profile)
+
+    return bound

@@ -8,8 +8,6 @@ several workers (issue 5295).
 
 from __future__ import annotations
 
-from math import ceil
-
 from ortools.sat.python import cp_model
 
 from optimizer.errors import InternalError
@@ -44,8 +42,8 @@ class CpSat:
         if status is None:
             raise InternalError("CP-SAT calls the model invalid")
         bound = _bound(solver, objective)
-        if status in ("infeasible", "unknown"):
-            return Answer(status, bound=bound if status == "unknown" else None)
+        if status in ("infeasible", "unknown"):  # stopped before it knows any bound, CP-SAT says 0
+            return Answer(status, bound=(bound or None) if status == "unknown" else None)
         values = [int(solver.value(variable)) for variable in variables]
         broken = violated(model, values)
         if broken:
@@ -57,7 +55,8 @@ class CpSat:
 
 
 def _bound(solver: cp_model.CpSolver, objective: Terms) -> int | None:
-    return ceil(solver.best_objective_bound - 1e-6) if objective else None
+    """Return the proven lower bound: the integer one, since the one in floating point is off beyond 2^53."""
+    return int(solver.response_proto.inner_objective_lower_bound) if objective else None
 
 
 def configured(settings: Settings) -> cp_model.CpSolver:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, isfinite
 
 import highspy
 import numpy as np
@@ -49,8 +49,15 @@ class Highs:
         broken = violated(model, values)
         if broken:
             raise InternalError(f"HiGHS returned a solution that breaks a row: {broken}")
-        bound = ceil(solver.getInfo().mip_dual_bound * OBJECTIVE_UNIT * (1 - 1e-9))
-        return Answer(outcome, values, evaluated(model, objective, values), bound)
+        value, bound = evaluated(model, objective, values), _bound(solver.getInfo().mip_dual_bound * OBJECTIVE_UNIT)
+        if settings.gap and (bound is None or bound < value):  # stopped within the gap: HiGHS calls that optimal too
+            outcome = "feasible"
+        return Answer(outcome, values, value, bound)
+
+
+def _bound(dual: float) -> int | None:
+    """Return a lower bound a little below what floating point says; None before there is one."""
+    return ceil(dual - abs(dual) * TOLERANCE) if isfinite(dual) else None
 
 
 def _configure(solver: highspy.Highs, settings: Settings) -> None:

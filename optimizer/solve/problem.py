@@ -101,8 +101,12 @@ class Problem:
         return tuple(option for pool in self.pools for option in pool.options)
 
     def keep(self, profiles: Iterable[Profile]) -> Problem:
-        """Return the problem with fewer profiles."""
-        return Problem(self.frame, self.pools, tuple(profiles), self.rejections)
+        """Return the problem with fewer profiles, and only the pools in which something may then be awarded."""
+        kept = tuple(profiles)
+        used = {profile.pool.name for profile in kept}
+        anywhere = self.frame.scenario.objective == "capacity"
+        pools = tuple(pool for pool in self.pools if anywhere or pool.name in used or pool.owned_nodes)
+        return Problem(self.frame, pools, kept, self.rejections)
 
 
 def window(workload: Workload, frame: Frame) -> tuple[dt.date, dt.date]:
@@ -159,14 +163,23 @@ def _grouped(options: Sequence[Option], frame: Frame) -> tuple[Pool, ...]:
     return tuple(found)
 
 
-def supply_nodes(pool: Pool, start: dt.date | None = None, end: dt.date | None = None) -> int:
-    """Return the most nodes a pool can have (for a run between two days)."""
+def supply_nodes(pool: Pool, start: dt.date | None = None, end: dt.date | None = None, run_nodes: int = 0) -> int:
+    """Return the most nodes a pool can have (for a run of some nodes between two days).
+
+    Leases and contracts that end before the run, and awards on a fabric smaller than the run, do not count.
+    """
     best: dict[tuple[str, str], int] = defaultdict(int)
     for option in pool.options:
-        if end is not None and option.end is not None and option.end < end:
-            continue
-        best[option.offer_key] = max(best[option.offer_key], _units_ready(option, start))
+        over = end is not None and option.end is not None and option.end < end
+        if not over and fabric_nodes(option) >= run_nodes:
+            best[option.offer_key] = max(best[option.offer_key], _units_ready(option, start))
     return pool.owned_nodes + pool.platform.nodes_per_unit * sum(best.values())
+
+
+def fabric_nodes(option: Option) -> int:
+    """Return the nodes of the largest run an award of the option allows in its pool."""
+    units = option.offer.fabric_max_units
+    return UNLIMITED_UNITS if units is None else units * option.platform.nodes_per_unit
 
 
 def _units_ready(option: Option, start: dt.date | None) -> int:
@@ -198,7 +211,7 @@ def _profiles(name: str, pool: Pool, candidates: Sequence[Candidate], frame: Fra
         for start in starts:
             run = Run(candidate, pool.platform, pool.place, pool.site, start)
             needed = candidate.nodes + _spare_nodes(candidate, pool, frame)
-            if run.end <= last and supply_nodes(pool, start, run.end) >= needed:
+            if run.end <= last and supply_nodes(pool, start, run.end, candidate.nodes) >= needed:
                 yield Profile(name, pool, run, needed)
 
 

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from optimizer.cost.frame import DAY, Frame
-from optimizer.cost.option import Option, maximum
 from optimizer.results import LimitName
 from optimizer.solve.backend import Settings
 from optimizer.solve.cpsat import CpSat
 from optimizer.solve.ledger import scaled_up
 from optimizer.solve.model import CompactModel, build_model
 from optimizer.solve.offers import rack_positions, units_per_rack
-from optimizer.solve.problem import Pool, Problem, pools, supply_nodes, window
+from optimizer.solve.problem import Pool, Problem, fabric_nodes, pools, supply_nodes, window
 from optimizer.solve.rules.site import WATTS, installed_watts, power_on
 from optimizer.units import minor_digits
 
@@ -161,14 +160,9 @@ def _stated_pools(model: CompactModel, frame: Frame) -> list[Pool]:
     return [pool for pool in pools(frame)[0] if pool.platform.id in platforms]
 
 
-def _fabric_nodes(option: Option) -> int:
-    units = option.offer.fabric_max_units
-    return (maximum(option) if units is None else units) * option.platform.nodes_per_unit
-
-
 def _fabric(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
     nodes = {index: profile.run.candidate.nodes for profile, index in model.builder.chosen.items()}
-    most = max((_fabric_nodes(option) for pool in _stated_pools(model, frame) for option in pool.options), default=0)
+    most = max((fabric_nodes(option) for pool in _stated_pools(model, frame) for option in pool.options), default=0)
     found = _least_excess(model, [_Row(None, nodes, most)], settings)
     return Requirement(None if found is None else Decimal(found[1]), Decimal(most), "nodes")
 

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -25,6 +26,9 @@ from optimizer.solve.problem import Problem, Profile
 
 PROMISING = 24
 """Profiles of the first model: enough to hold a near-optimal plan, few enough to solve at once."""
+
+PROMISING_PER_POOL = 6
+"""Most of them in one pool."""
 
 MARGIN = 1e-6
 """Relative margin on floating-point bounds before a profile is dropped."""
@@ -120,9 +124,20 @@ def _promising(problem: Problem, ranked: Sequence[Profile], solver: Backend, eff
     """Return the best plan over the most promising profiles; None when there are few, or they hold none."""
     if len(ranked) <= PROMISING:
         return None
-    first = set(ranked[:PROMISING])
+    first = set(_spread(ranked))
     solved = _solve(problem.keep(profile for profile in problem.profiles if profile in first), solver, effort)
     return solved if solved.answer.values else None
+
+
+def _spread(ranked: Sequence[Profile]) -> list[Profile]:
+    """Return the first profiles, but of no pool so many that a limit it cannot meet leaves no plan among them."""
+    taken: Counter[str] = Counter()
+    spread = []
+    for profile in ranked:
+        taken[profile.pool.name] += 1
+        if taken[profile.pool.name] <= PROMISING_PER_POOL:
+            spread.append(profile)
+    return spread[:PROMISING]
 
 
 def _could_win(profiles: Sequence[Profile], bound: dict[Profile, float], first: _Solved | None) -> list[Profile]:

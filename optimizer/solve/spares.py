@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import lru_cache
+from math import exp, log, log1p
 
 from optimizer.schema.scenario import Reliability
 
@@ -19,17 +21,25 @@ def spares(nodes: int, reliability: Reliability) -> int:
 
 @lru_cache(maxsize=4096)
 def _spares(nodes: int, away: float, confidence: float) -> int:
-    spare = 0
-    while _at_most(spare, nodes + spare, away) < confidence:
-        spare += 1
-    return spare
+    def enough(spare: int) -> bool:
+        return _at_most(spare, nodes + spare, away) >= confidence
+
+    most = 1
+    while not enough(most):
+        most *= 2
+    return bisect_left(range(most + 1), True, key=enough)  # noqa: FBT003 - enough is False, then True
 
 
 def _at_most(most: int, trials: int, chance: float) -> float:
-    """Return P(Binomial(trials, chance) <= most), summed from the recurrence of its terms."""
-    term = (1 - chance) ** trials
-    total = term
+    """Return P(Binomial(trials, chance) <= most), summed from the recurrence of its terms.
+
+    In logarithms: the first term of a large fleet is below the smallest float.
+    """
+    if not chance:
+        return 1.0
+    term = trials * log1p(-chance)
+    total = exp(term)
     for count in range(1, most + 1):
-        term *= (trials - count + 1) / count * chance / (1 - chance)
-        total += term
+        term += log((trials - count + 1) / count * chance / (1 - chance))
+        total += exp(term)
     return total

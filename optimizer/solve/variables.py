@@ -103,26 +103,31 @@ class Builder:
         """Return the profiles of a pool with their Booleans."""
         return [(profile, index) for profile, index in self.chosen.items() if profile.pool is pool]
 
-    def ends(self) -> dict[dt.date, list[int]]:
-        """Return the possible last days of the last run with the profiles that end then (one workload)."""
+    def ends(self, pool: str | None = None) -> dict[dt.date, list[int]]:
+        """Return the possible last days of the last run (in a pool) with the profiles that end then (one workload)."""
         groups: dict[dt.date, list[int]] = defaultdict(list)
         for profile, index in self.chosen.items():
-            groups[profile.run.end].append(index)
+            if pool in (None, profile.pool.name):
+                groups[profile.run.end].append(index)
         return dict(sorted(groups.items()))
 
-    def afters(self) -> list[After]:
+    def afters(self, pool: str | None = None) -> list[After]:
         """Return the after-run situations costs may depend on: one when the end does not matter."""
         policy = self.frame.scenario.after_run.policy
         probe = After(policy, self.frame.last_day)
-        return [After(policy, end) for end in self.ends()] if probe.matters else [probe]
+        return [After(policy, end) for end in self.ends(pool)] if probe.matters else [probe]
 
     def by_after(self, var: PieceVar) -> list[tuple[After, int]]:
-        """Return the variable split by after-run situation: parts add up to it, only the chosen one is above zero."""
-        afters = self.afters()
-        if len(afters) == 1:
-            return [(afters[0], var.index)]
+        """Return the variable split by after-run situation: parts add up to it, only the chosen one is above zero.
+
+        Awards stand in the pool of a run, so only the ends of its own runs matter (not when capacity is the objective).
+        """
+        pool = None if self.frame.scenario.objective == "capacity" else var.piece.option.pool
+        afters = self.afters(pool)
+        if not afters or not afters[0].matters:
+            return [(after, var.index) for after in afters]
         if var.index not in self._split:
-            self._split[var.index] = self.split(var.index, var.upper, self.ends(), "end")
+            self._split[var.index] = self.split(var.index, var.upper, self.ends(pool), "end")
         return [(After(afters[0].policy, end), part) for end, part in self._split[var.index]]
 
     def split(self, index: int, upper: int, groups: Mapping[Key, list[int]], name: str) -> list[tuple[Key, int]]:

@@ -11,7 +11,7 @@ from optimizer.schema.platform import Platform
 from optimizer.solve.backend import Settings
 from optimizer.solve.conflict import Probe, superfluous
 from optimizer.solve.planner import GRID_ACCELERATORS, Inputs, Modes, Prepared, powered_nodes, prepare
-from optimizer.solve.problem import Pool, supply_nodes, window
+from optimizer.solve.problem import Pool, fabric_nodes, supply_nodes, window
 from optimizer.solve.relax import lifted
 from optimizer.solve.requirement import Requirement, requirement
 
@@ -94,13 +94,16 @@ def _no_profile(
 
 
 def _too_few(platform: Platform, found: Sequence[Pool], needed: int, purpose: str, frame: Frame) -> Rejection:
-    """Say whether offers or power allow fewer nodes than are needed."""
-    supplied = max(supply_nodes(pool) for pool in found)
-    powered = max(powered_nodes(pool, frame) for pool in found)
-    limit: LimitName = "power" if powered < min(needed, supplied) else "supply"
-    most = min(supplied, powered)
-    reason = f"needs {needed} nodes {purpose}; {'power feeds' if limit == 'power' else 'offers reach'} {most}"
-    return _reject(platform, limit, Decimal(needed), Decimal(most), "nodes", reason)
+    """Say whether offers, their fabrics or power allow fewer nodes than are needed."""
+    most: dict[LimitName, int] = {
+        "supply": max(supply_nodes(pool) for pool in found),
+        "power": max(powered_nodes(pool, frame) for pool in found),
+        "fabric": max(fabric_nodes(option) for pool in found for option in pool.options),
+    }
+    limit = min(most, key=lambda name: most[name])
+    means = {"supply": "offers reach", "power": "power feeds", "fabric": "the largest fabric joins"}[limit]
+    reason = f"needs {needed} nodes {purpose}; {means} {most[limit]}"
+    return _reject(platform, limit, Decimal(needed), Decimal(most[limit]), "nodes", reason)
 
 
 def _limit(platform: Platform, inputs: Inputs, known: Modes, settings: Settings) -> Rejection:

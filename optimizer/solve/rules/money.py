@@ -58,7 +58,7 @@ def runs(builder: Builder) -> None:
     if not builder.frame.scenario.owned:
         return
     situations = builder.afters()
-    if len(situations) == 1:
+    if situations and not situations[0].matters:
         builder.ledger.book(builder.one, owned_charges(situations[0], builder.frame))
         return
     ends = builder.ends()

@@ -218,11 +218,12 @@ def _last_needs(builder: Builder, span: Span, order: Order) -> Iterable[tuple[li
                 day = min(var.profile.run.end, span.last_day(order.option, after))
                 yield [(order.index, -1), (builder.chosen[var.profile], -1)], day, 1
         return
-    situations = builder.afters()
-    if len(situations) == 1:
+    pool = None if builder.frame.scenario.objective == "capacity" else order.option.pool
+    situations = builder.afters(pool)
+    if situations and not situations[0].matters:
         yield [(order.index, -1)], span.last_day(order.option, situations[0]), 0
         return
-    ends = builder.ends()
+    ends = builder.ends(pool)
     for after in situations:
         for index in ends[after.last_run]:
             yield [(order.index, -1), (index, -1)], span.last_day(order.option, after), 1

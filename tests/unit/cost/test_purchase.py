@@ -93,7 +93,11 @@ def test_duty_is_on_the_hardware_alone() -> None:
 
 
 def test_the_duty_of_an_offer_counts_instead_of_the_scenarios() -> None:
-    offers = {"own": purchase(1000, duty={"rate": 0.02}), "none": purchase(1000, duty={"rate": 0}), "all": purchase(1000)}
+    offers = {
+        "own": purchase(1000, duty={"rate": 0.02}),
+        "none": purchase(1000, duty={"rate": 0}),
+        "all": purchase(1000),
+    }
     world = frame(quote(offers), duty={"rate": 0.1})
     found = {name: lines(priced(world, [(option(world, key=("q", name)), 1)])).get("duty") for name in offers}
     assert found == {"own": 20, "none": None, "all": 100}
@@ -151,7 +155,10 @@ def test_residual_is_of_the_net_price_without_lines_duty_and_tax() -> None:
 
 def test_what_the_vendor_is_paid_leaves_out_what_running_costs() -> None:
     world = frame(
-        quote(purchase(1000, lines=[{"item": "support", "per": "node", "price": 90}]), tax={"rate": 0.1, "recoverable": False}),
+        quote(
+            purchase(1000, lines=[{"item": "support", "per": "node", "price": 90}]),
+            tax={"rate": 0.1, "recoverable": False},
+        ),
         sites={"hall": {"electricity": {"per_kwh": 0.1}, "colocation": {"per_kw_month": 10}}},
         duty={"rate": 0.1},
         costs=[{"name": "net", "per": "node", "amount": 7, "every": "once"}],

@@ -137,9 +137,7 @@ def test_twice_the_nodes_double_hardware_hall_and_energy_but_not_what_is_paid_on
 
 
 def test_rented_capacity_pays_no_hall_and_no_energy() -> None:
-    world = frame(
-        quote(hourly(5)), sites={"hall": site(electricity={"per_kwh": 1}, colocation={"per_kw_month": 100})}
-    )
+    world = frame(quote(hourly(5)), sites={"hall": site(electricity={"per_kwh": 1}, colocation={"per_kw_month": 100})})
     rented = option(world, end="2027-01-30")
     assert lines(priced(world, [(rented, 1)], run(world, at=rented))) == {"on_demand": 3600}
 

@@ -119,8 +119,9 @@ def option(
     ready: str | None = None,
     lots: Iterable[tuple[int | None, str]] = (),
     end: str | None = None,
+    at: str = "hall",
 ) -> Option:
-    """Return an offer of the world at its place from a day on; ``lots`` are (units, delivery), ready on delivery.
+    """Return an offer of the world at a site (or its region) from a day on; ``lots`` are (units, delivery).
 
     A term's end follows from its months; ``end`` is the last day of hourly capacity.
     """
@@ -128,14 +129,15 @@ def option(
     offer = offered.offers[key[1]]
     region = getattr(offer, "region", None)
     first = day(delivery)
-    parts = tuple(Lot(units, day(when), day(when)) for units, when in lots) or (Lot(None, first, day(ready or delivery)),)
+    parts = tuple(Lot(units, day(when), day(when)) for units, when in lots) or (
+        Lot(None, first, day(ready or delivery)),
+    )
     last = day(end) if end else None
     if isinstance(offer, LeaseOffer | ReservedOffer):
         last = add_months(first, offer.term_months) - dt.timedelta(1)
-    place = f"{offered.vendor}/{region}" if region else "hall"
-    return Option(
-        offered, key[1], offer, world.platforms[offer.platform], place, None if region else "hall", parts, last
-    )
+    place = f"{offered.vendor}/{region}" if region else at
+    where = None if region else at
+    return Option(offered, key[1], offer, world.platforms[offer.platform], place, where, parts, last)
 
 
 def candidate(nodes: int, days: int, card: Platform, name: str = "train") -> Candidate:
@@ -177,4 +179,3 @@ def cash(found: Priced, item: str) -> dict[str, Decimal]:
             for when, share in charge.cash:
                 days[when.isoformat()] = days.get(when.isoformat(), Decimal(0)) + charge.amount * share
     return {when: round_money(amount, "USD") for when, amount in sorted(days.items())}
-

@@ -322,3 +322,14 @@ def test_times_and_counts_beyond_reason_are_typing_errors(write: Write) -> None:
     assert "costs[0].amount[2049000000000]: 2049000000000. Expected at most 100,000,000." in found
     assert "offers.rent.term_months: 1000000000000. Expected at most 36,500." in found
     assert "offers.node.lead_weeks[1]: 80000. Expected at most 36,500." in found
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"global_batch_tokens: 4e6": "global_batch_tokens: 0"}, "global_batch_tokens: 0. Expected more than 0."),
+        ({"tokens: 1e12": "tokens: 1e6"}, "4,000,000 of 1,000,000 tokens. Expected at least one whole step."),
+    ],
+)
+def test_a_run_has_at_least_one_step(write: Write, change: dict[str, str], expected: str) -> None:
+    assert expected in "\n".join(problems(write(scenario=change)))
