@@ -32,7 +32,9 @@ class Problem:
 
     def __str__(self) -> str:
         """Return ``location: found. expected. fix`` as one line."""
-        parts = [part.rstrip(".") + "." for part in (self.found, self.expected, self.fix) if part]
+        parts = [
+            part if part.endswith(("?", ".")) else f"{part}." for part in (self.found, self.expected, self.fix) if part
+        ]
         return f"{self.location}: {' '.join(parts)}"
 
 

@@ -7,11 +7,15 @@ shares are fractions; an unknown is None, never zero. Lengths of time are days u
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PLAN_FORMAT: Final = "clusterbuy.plan/1"
 
@@ -416,6 +420,21 @@ class Plan(Result):
     analyses: dict[str, Any]
     provenance: Provenance
 
+    def to_frame(self, part: Literal["awards", "cash", "limits", "lines", "rejections", "workloads"]) -> pd.DataFrame:
+        """Return one part of the plan as a pandas table, a row per record; unknown is a missing value."""
+        import pandas as pd  # noqa: PLC0415 - a plan needs pandas only when it is asked for a table
+
+        cost = self.cost
+        records: dict[str, Iterable[Result]] = {
+            "awards": self.awards,
+            "cash": cost.cash if cost else (),
+            "limits": self.limits,
+            "lines": cost.lines if cost else (),
+            "rejections": self.rejections,
+            "workloads": self.workloads.values(),
+        }
+        return pd.DataFrame([record.model_dump() for record in records[part]])
+
 
 class CompareRow(Result):
     """One platform: its best plan, or the limit that rejects it."""
@@ -428,7 +447,8 @@ class CompareRow(Result):
     nodes: int | None
     accelerators: int | None
     layout: Layout | None
-    binding: tuple[str, ...]
+    binding: tuple[str, ...] | None
+    """Limits whose removal alone would improve the plan; None when not computed."""
     rejection: Rejection | None
 
 

@@ -102,8 +102,8 @@ def fits(setup: Setup, layouts: LayoutArrays) -> Booleans:
 
 
 def whole_days(days: Floats) -> Floats:
-    """Return days rounded up; a billionth above a whole number is rounding, not a day."""
-    return np.asarray(np.ceil(np.round(days, 9)))
+    """Return days rounded up, at least one; a billionth above a whole number is rounding, not a day."""
+    return np.asarray(np.maximum(np.ceil(np.round(days, 9)), 1.0))
 
 
 def occupying_pairs(question: Question, shapes: LayoutArrays) -> Pairs:

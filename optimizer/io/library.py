@@ -18,6 +18,9 @@ from optimizer.results import InputFile
 from optimizer.schema.architecture import Architecture
 from optimizer.schema.platform import Platform
 
+_KINDS = ("platforms", "architectures", "software")
+"""Folders of ``models/`` with one record per file."""
+
 
 @dataclass(frozen=True)
 class Library:
@@ -25,9 +28,11 @@ class Library:
 
     Attributes:
         roots: Folders that hold ``models/`` and ``quotes/``; a file in a later one replaces the file of the same id.
+        pinned: Files as a plan carries them; they replace the files of the folders.
     """
 
     roots: tuple[Path, ...]
+    pinned: tuple[Document, ...] = ()
 
     @classmethod
     def shipped(cls) -> Library:
@@ -69,26 +74,52 @@ class Library:
     @cached_property
     def bands(self) -> Bands:
         """How far reality may be from a prediction; InputError when the file is missing or wrong."""
-        files = [root / "models" / "bands.yaml" for root in self.roots]
-        path = next((file for file in reversed(files) if file.is_file()), files[0])
-        record, problems = checked(Bands, read_yaml_file(path))
+        record, problems = checked(Bands, self._bands_document)
         if record is None:
             raise InputError(problems)
         return record
 
     def inputs(self, platforms: Iterable[str] = (), architectures: Iterable[str] = ()) -> tuple[InputFile, ...]:
-        """Return the files behind some records, as a plan carries them."""
-        wanted = (("platforms", platforms), ("architectures", architectures))
-        return tuple(self._documents[kind][name].input_file() for kind, names in wanted for name in sorted(names))
+        """Return the files behind some records, with the stacks and bands they are timed with, as a plan carries them."""
+        cards = sorted(platforms)
+        named = {str(self.platforms[name].efficiency.get("software")) for name in cards}
+        wanted = (
+            ("platforms", cards),
+            ("architectures", sorted(architectures)),
+            ("software", sorted(named & self._documents["software"].keys())),
+        )
+        documents = [self._documents[kind][name] for kind, names in wanted for name in names]
+        return tuple(document.input_file() for document in (*documents, self._bands_document))
+
+    def pin(self, documents: Iterable[Document]) -> Library:
+        """Return the library with files as a plan carries them, whatever the folders hold now."""
+        return Library(self.roots, tuple(documents))
+
+    @cached_property
+    def _bands_document(self) -> Document:
+        files = [root / "models" / "bands.yaml" for root in self.roots]
+        path = next((file for file in reversed(files) if file.is_file()), files[0])
+        return _pinned(self.pinned, "models").get("bands") or read_yaml_file(path)
 
     @cached_property
     def _documents(self) -> Mapping[str, Mapping[str, Document]]:
-        return {kind: self._read(kind) for kind in ("platforms", "architectures", "software")}
+        return {kind: self._read(kind) for kind in _KINDS}
 
     def _read(self, kind: str) -> Mapping[str, Document]:
         files = [file for root in self.roots for file in sorted((root / "models" / kind).glob("*.yaml"))]
         chosen = {file.stem: file for file in files}  # later roots win
-        return {name: read_yaml_file(file) for name, file in sorted(chosen.items())}
+        return {name: read_yaml_file(file) for name, file in sorted(chosen.items())} | _pinned(self.pinned, kind)
+
+
+def is_library_file(name: str) -> bool:
+    """Return whether a file name is that of a library record: ``models/platforms/…``, ``models/bands.yaml``."""
+    path = Path(name)
+    return path.parent.name in _KINDS or (path.parent.name == "models" and path.stem == "bands")
+
+
+def _pinned(documents: Iterable[Document], folder: str) -> dict[str, Document]:
+    """Return the pinned files that lie in a folder, by name without ending."""
+    return {Path(doc.name).stem: doc for doc in documents if Path(doc.name).parent.name == folder}
 
 
 def _records(model: type[Record], documents: Mapping[str, Document]) -> Mapping[str, Record]:

@@ -10,7 +10,7 @@ from optimizer.errors import InputError
 from optimizer.io.assumptions import assumptions
 from optimizer.io.consistency import contradictions
 from optimizer.io.document import Document
-from optimizer.io.library import Library
+from optimizer.io.library import Library, is_library_file
 from optimizer.io.loaded import Loaded
 from optimizer.io.overrides import with_sets
 from optimizer.io.quotes import QuoteBook, find_quote_files, read_quote_files, read_quotes
@@ -48,9 +48,9 @@ def load_scenario(path: str | Path, sets: Sequence[str] = (), library: Library |
 
 
 def reload_scenario(inputs: Iterable[InputFile], library: Library | None = None) -> Loaded:
-    """Read a scenario again from the contents a plan carries: the scenario first, then its quotes.
+    """Read a scenario again from the contents a plan carries: the scenario first, then quotes and library files.
 
-    Platform and architecture files among the inputs are passed over; ``library`` supplies them.
+    Facts the plan was made from are read as they were then; ``library`` supplies the rest.
 
     Raises:
         InputError: As :func:`load_scenario`.
@@ -59,9 +59,10 @@ def reload_scenario(inputs: Iterable[InputFile], library: Library | None = None)
     sets = [line for file in files if file.path == SETS for line in file.content.splitlines()]
     documents = [read_yaml(file.content, file.path) for file in files if file.path != SETS]
     document = with_sets(documents[0], sets, Scenario)
-    quotes = [other for other in documents[1:] if not (isinstance(other.data, dict) and "id" in other.data)]
+    facts = [other for other in documents[1:] if is_library_file(other.name)]
+    quotes = [other for other in documents[1:] if not is_library_file(other.name)]
     scenario = validated(Scenario, document)
-    return _loaded(scenario, document, read_quotes(quotes), sets, library or Library.shipped())
+    return _loaded(scenario, document, read_quotes(quotes), sets, (library or Library.shipped()).pin(facts))
 
 
 def _loaded(scenario: Scenario, document: Document, book: QuoteBook, sets: Sequence[str], library: Library) -> Loaded:

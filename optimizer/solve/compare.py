@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from decimal import Decimal
 
 from optimizer.results import CompareRow, Comparison, Rejection
@@ -51,7 +50,6 @@ def _planned(platform: Platform, found: Found, inputs: Inputs) -> CompareRow:
     if choice is None:
         raise TypeError("a planned row needs a choice")
     price = priced(choice, inputs.frame)
-    runs: Sequence[object] = choice.runs
     run = choice.runs[0]
     return CompareRow(
         platform=platform.id,
@@ -59,10 +57,10 @@ def _planned(platform: Platform, found: Found, inputs: Inputs) -> CompareRow:
         total=price.total,
         npv=price.npv,
         finish=choice.last_run,
-        nodes=sum(r.candidate.nodes for r in choice.runs) if len(runs) > 1 else run.candidate.nodes,
+        nodes=run.candidate.nodes,
         accelerators=run.candidate.accelerators,
         layout=run.candidate.layout,
-        binding=(),
+        binding=None,
         rejection=None,
     )
 
@@ -70,5 +68,5 @@ def _planned(platform: Platform, found: Found, inputs: Inputs) -> CompareRow:
 def _empty(platform: Platform, status: str, rejection: Rejection | None) -> CompareRow:
     return CompareRow(
         platform=platform.id, status=status, total=None, npv=None, finish=None, nodes=None, accelerators=None,
-        layout=None, binding=(), rejection=rejection,
+        layout=None, binding=None, rejection=rejection,
     )  # fmt: skip

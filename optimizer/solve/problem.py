@@ -8,17 +8,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from math import ceil
+from itertools import pairwise
+from math import ceil, lcm
 
 from optimizer.cost.after import After
 from optimizer.cost.choice import Run
+from optimizer.cost.entries import matching, pieces_per_unit, table
 from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.items import is_invoiced, on_demand_charges, unit_charges
 from optimizer.cost.option import UNLIMITED_UNITS, Option, Piece, maximum, possible_pieces
 from optimizer.results import Candidate, Rejection
 from optimizer.schema.platform import Platform
 from optimizer.schema.quote import TieredPrice
-from optimizer.schema.scenario import Workload
+from optimizer.schema.scenario import CostEntry, Workload
 from optimizer.solve.offers import (
     Listed,
     listed,
@@ -112,8 +114,9 @@ class Problem:
 def window(workload: Workload, frame: Frame) -> tuple[dt.date, dt.date]:
     """Return the first and last day a workload may use."""
     first = workload.release or frame.today
-    last = (workload.deadline or frame.last_day) - workload.deadline_margin_days * DAY
-    return first, min(last, frame.last_day)
+    if workload.deadline is None:
+        return first, frame.last_day
+    return first, min(workload.deadline - workload.deadline_margin_days * DAY, frame.last_day)
 
 
 def pools(frame: Frame) -> tuple[tuple[Pool, ...], tuple[Rejection, ...]]:
@@ -225,18 +228,34 @@ def _spare_nodes(candidate: Candidate, pool: Pool, frame: Frame) -> int:
 def units_limit(pool: Pool, option: Option, problem: Problem) -> int:
     """Return a number of units an award never needs to exceed.
 
-    Beyond the nodes of the largest run, the highest price break, the minimum and the after-run cap a unit only costs.
+    Beyond the nodes of the largest run, the highest price break, the minimum, the last fall of a table of ``costs`` and
+    the after-run cap a unit only costs; where vendors must share, they follow the largest of them.
     When capacity is the objective, what the budget buys or the site feeds.
     """
     step = option.offer.units.step
     if problem.frame.scenario.objective == "capacity":
         return min(maximum(option), _affordable(option, problem.frame)) // step * step
+    units = _worth(pool, option, problem)
+    if problem.frame.scenario.policy.vendors.second_source_share:
+        largest = max(_worth(pool, other, problem) for other in pool.options)
+        units = largest + lcm(*(other.offer.units.step for other in pool.options))
+    return min(maximum(option), ceil(units / step) * step)
+
+
+def _worth(pool: Pool, option: Option, problem: Problem) -> int:
+    """Return the units beyond which an award by itself gains nothing."""
     per_unit = pool.platform.nodes_per_unit
     needed = max((ceil(p.nodes_needed / per_unit) for p in problem.profiles if p.pool is pool), default=0)
     breaks = max(option.offer.price.breaks) if isinstance(option.offer.price, TieredPrice) else 1
     cap = problem.frame.scenario.after_run.max_accelerators or 0
-    units = max(needed, breaks, option.offer.units.min, ceil(cap / pool.platform.accelerators_per_unit))
-    return min(maximum(option), ceil(units / step) * step)
+    falls = (_last_fall(entry, option, problem.frame) for entry in matching(problem.frame, option))
+    return max(needed, breaks, option.offer.units.min, ceil(cap / pool.platform.accelerators_per_unit), *falls)
+
+
+def _last_fall(entry: CostEntry, option: Option, frame: Frame) -> int:
+    """Return the units at which a table of ``costs`` falls for the last time; 0 when it never does."""
+    falls = [after[0] for before, after in pairwise(table(entry, frame)) if after[1] < before[1]]
+    return ceil(max(falls, default=0) / pieces_per_unit(entry, option))
 
 
 def _affordable(option: Option, frame: Frame) -> int:

@@ -267,20 +267,26 @@ def _per_row(
 
 
 def per_run(builder: Builder) -> None:
-    """Book ``run`` entries on a Boolean per pool and start: 1 when a run starts there and a matching order is taken."""
+    """Book ``run`` entries on a Boolean per pool, start and row of the table.
+
+    It is 1 when a run starts there then, a matching order is taken there and the row holds.
+    """
     for entry in builder.frame.scenario.costs:
-        if entry.per != "run":
-            continue
-        amount = table(entry, builder.frame)[0][1]
         orders = _matching(builder, entry)
-        for pool in builder.problem.pools:
-            own = [order for order in orders if order.option.pool == pool.name]
-            groups: dict[dt.date, list[int]] = defaultdict(list)
-            for profile, index in builder.profiles_in(pool):
-                groups[profile.run.start].append(index)
-            for start, profiles in groups.items() if own else ():
-                paid = builder.model.boolean(f"{entry.name} {pool.name} {start}")
-                builder.ledger.book(paid, [run_charge(entry, amount, start)])
-                for order in own:
-                    terms = [(paid, 1), (order.index, -1), *((index, -1) for index in profiles)]
-                    builder.model.add("run_costs", builder.model.names[paid], terms, lower=-1)
+        if entry.per == "run" and orders:
+            for (_, amount), used in _span_rows(builder, _entry_span(builder, entry, "", orders)):
+                _book_runs(builder, entry, amount, [] if used is None else [used], orders)
+
+
+def _book_runs(builder: Builder, entry: CostEntry, amount: Decimal, row: list[int], orders: Sequence[Order]) -> None:
+    for pool in builder.problem.pools:
+        own = [order for order in orders if order.option.pool == pool.name]
+        groups: dict[dt.date, list[int]] = defaultdict(list)
+        for profile, index in builder.profiles_in(pool):
+            groups[profile.run.start].append(index)
+        for start, profiles in groups.items() if own else ():
+            paid = builder.model.boolean(f"{entry.name} {pool.name} {start}")
+            builder.ledger.book(paid, [run_charge(entry, amount, start)])
+            for order in own:
+                terms = [(paid, 1), (order.index, -1), *((index, -1) for index in [*profiles, *row])]
+                builder.model.add("run_costs", builder.model.names[paid], terms, lower=-1 - len(row))

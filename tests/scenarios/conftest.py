@@ -1,0 +1,18 @@
+"""The shipped headline scenario, solved once for all tests of a worker."""
+
+from __future__ import annotations
+
+import pytest
+
+import optimizer as cb
+from optimizer.io.shipped import shipped
+
+
+@pytest.fixture(scope="session")
+def headline() -> str:
+    return str(shipped("scenarios") / "dense-500b.yaml")
+
+
+@pytest.fixture(scope="session")
+def plan(headline: str) -> cb.Plan:
+    return cb.solve(headline)
