@@ -12,6 +12,7 @@ from pathlib import Path
 
 from optimizer.candidates import ranking
 from optimizer.candidates.conditions import setup_of
+from optimizer.cost.choice import Choice
 from optimizer.cost.frame import Frame
 from optimizer.engine.setup import Setup
 from optimizer.errors import InputError, Problem, did_you_mean
@@ -22,7 +23,9 @@ from optimizer.io.scenario import SETS, load_scenario, reload_scenario
 from optimizer.io.shipped import located
 from optimizer.results import Comparison, Layout, LayoutRow, Plan, Provenance, SolveInfo, Verification
 from optimizer.schema.base import Precision
+from optimizer.solve.assumed import assumed
 from optimizer.solve.backend import Progress, Settings
+from optimizer.solve.binding import with_binding
 from optimizer.solve.check import Facts, check
 from optimizer.solve.compare import compare_platforms
 from optimizer.solve.conflict import explain_infeasible
@@ -114,7 +117,13 @@ def solve(
         layouts_evaluated=known.layouts_evaluated,
         proof=found.proof,
     )
-    return plan_of(found, prepared, inputs, Report(info, prepared.problem.rejections, provenance(loaded), conflict))
+    report = Report(info, prepared.problem.rejections, provenance(loaded, found.choice), conflict)
+    plan = plan_of(found, prepared, inputs, report)
+    if plan.status != "optimal" or plan.objective.value is None or options.solver == "enumerate":
+        return plan
+    settings = remaining(options.settings(), started)
+    limits = with_binding(plan.limits, plan.objective.value, inputs, known, options.solver, settings)
+    return plan.model_copy(update={"limits": limits})
 
 
 def remaining(settings: Settings, started: float) -> Settings:
@@ -123,14 +132,15 @@ def remaining(settings: Settings, started: float) -> Settings:
     return settings if limit is None else replace(settings, time_limit_s=max(0.01, limit + started - time.monotonic()))
 
 
-def provenance(loaded: Loaded) -> Provenance:
-    """Return what is needed to make a plan again."""
+def provenance(loaded: Loaded, choice: Choice | None) -> Provenance:
+    """Return what is needed to make a plan again, and what it assumes."""
+    frame = inputs_of(loaded).frame
     return Provenance(
         version=__version__,
         ortools=version("ortools"),
         today=loaded.scenario.today,
         inputs=loaded.files,
-        assumptions=loaded.assumptions,
+        assumptions=(*loaded.assumptions, *assumed(choice, frame)),
     )
 
 

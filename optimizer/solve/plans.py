@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
 
 from optimizer.cost.choice import Choice
 from optimizer.cost.frame import Frame
 from optimizer.errors import InternalError
 from optimizer.results import Conflict, Objective, Plan, Provenance, Rejection, SolveInfo
-from optimizer.solve.assemble import award, cost, workload_plan
+from optimizer.solve.assemble import award, cost, priced, workload_plan
 from optimizer.solve.check import Facts, check
 from optimizer.solve.enumerate import capacity
 from optimizer.solve.planner import Inputs, Prepared
@@ -35,20 +34,21 @@ def objective(choice: Choice, found: Found, prepared: Prepared) -> Objective:
     """Return the objective of a choice with its proven bound and gap."""
     frame = prepared.problem.frame
     kind = frame.scenario.objective
-    value = _value(kind, choice, prepared)
+    value = objective_value(choice, prepared)
     bound = value if found.status == "optimal" else found.bound
     gap = None if bound is None else abs(value - bound) / max(abs(value), Decimal(1))
     currency = frame.scenario.currency if kind == "cost" else None
     return Objective(kind=kind, value=value, bound=bound, gap=gap, currency=currency, unit=UNITS[kind])
 
 
-def _value(kind: Literal["cost", "time", "capacity"], choice: Choice, prepared: Prepared) -> Decimal:
+def objective_value(choice: Choice, prepared: Prepared) -> Decimal:
+    """Return the first objective of a choice: present value, days from today, or effective compute."""
     frame = prepared.problem.frame
-    if kind == "time":
+    if frame.scenario.objective == "time":
         return Decimal((choice.last_run - frame.today).days)
-    if kind == "capacity":
+    if frame.scenario.objective == "capacity":
         return capacity(choice, prepared.problem)
-    return cost(choice, frame)[1].npv
+    return priced(choice, frame).npv
 
 
 def plan_of(found: Found, prepared: Prepared, inputs: Inputs, report: Report) -> Plan:

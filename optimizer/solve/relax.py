@@ -84,7 +84,7 @@ RELAXATIONS: dict[LimitName, Callable[[Frame], Frame]] = {
 """Relaxable limits with the scenario in which each is lifted, in the order conflicts are shrunk."""
 
 
-def lifted(frame: Frame, limits: Collection[LimitName]) -> Frame:
+def lifted(frame: Frame, limits: Collection[str]) -> Frame:
     """Return a scenario with some limits lifted."""
     for name, lift in RELAXATIONS.items():
         if name in limits:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from itertools import pairwise
 
 from optimizer.cost.option import is_incremental
+from optimizer.solve.problem import Profile
 from optimizer.solve.variables import Builder, Order, PieceVar
 
 
@@ -29,8 +31,10 @@ def quantity(builder: Builder) -> None:
 def fill(builder: Builder) -> None:
     """Lots fill in order; incremental breaks fill in order: units in the next part only when this one is full."""
     for order in builder.orders:
-        parts = [var for var in order.pieces if var.profile is None]
-        if len(parts) > 1:
+        groups: dict[Profile | None, list[PieceVar]] = defaultdict(list)
+        for var in order.pieces:
+            groups[var.profile].append(var)
+        for parts in groups.values():
             for before, after in pairwise(parts):
                 _in_order(builder, order, before, after)
 

@@ -53,7 +53,7 @@ def limit(world: Frame, offer: str = "node") -> int:
         ({"release": "2027-02-01", "deadline": "2027-08-31"}, "2027-02-01", "2027-08-31"),
         ({"deadline": "2027-08-31", "deadline_margin_days": 21}, "2027-01-01", "2027-08-10"),
         ({"deadline": "2029-08-31"}, "2027-01-01", "2027-12-31"),
-        ({"deadline_margin_days": 1}, "2027-01-01", "2027-12-30"),
+        ({"deadline_margin_days": 1}, "2027-01-01", "2027-12-31"),  # a margin is before a deadline
     ],
 )
 def test_the_window_of_a_run(terms: dict[str, Any], first: str, last: str) -> None:
