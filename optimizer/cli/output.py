@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,18 @@ def show(screen: RenderableType) -> None:
     with console.capture() as captured:
         console.print(screen)
     print("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def progress(output: OutputOptions) -> Callable[[Decimal, Decimal], None] | None:
+    """Return what tells incumbent, bound and gap on stderr while solving; None when nobody watches."""
+    if output.quiet or not sys.stderr.isatty():
+        return None
+
+    def tell(incumbent: Decimal, bound: Decimal) -> None:
+        gap = abs(incumbent - bound) / max(abs(incumbent), Decimal(1))
+        print(f"best {incumbent:,.0f}, bound {bound:,.0f}, gap {gap:.2%}", file=sys.stderr)
+
+    return tell
 
 
 def json_of(rows: object) -> str:

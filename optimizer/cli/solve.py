@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from optimizer.cli.options import LibraryOptions, OutputOptions, ScenarioOptions, command
-from optimizer.cli.output import deliver
+from optimizer.cli.output import deliver, progress
 
 if TYPE_CHECKING:
     from optimizer.results import Plan
@@ -28,7 +28,13 @@ def solve(
     from optimizer.io.json_text import plan_json, rounded_plan
     from optimizer.report.console import plan_screen
 
-    plan = api.solve(scenario, library=library.load(), sets=options.sets or (), options=options.solve_options())
+    plan = api.solve(
+        scenario,
+        library=library.load(),
+        sets=options.sets or (),
+        options=options.solve_options(),
+        progress=progress(output),
+    )
     deliver(output, plan_json(plan), lambda: plan_screen(rounded_plan(plan), str(scenario)))
     return exit_code(plan, options.gap)
 

@@ -93,7 +93,14 @@ class PoolBound:
         cost = valued * self._least_net(serving, run.end)
         cost += (needed - valued) * min((rate for _, rate in serving), default=0.0)
         surplus = (cap - valued) * min(0.0, self._least_net(lasting, run.end))
-        return fixed + cost + surplus - min(cap, self.pool.owned_nodes) * self._node_value(run.end + DAY, run.end)
+        return fixed + cost + surplus - min(cap, self._owned) * self._node_value(run.end + DAY, run.end)
+
+    @cached_property
+    def _owned(self) -> float:
+        """All accelerators we have, of whatever platform, in nodes of this one: they earn under the same cap."""
+        platforms, owned = self.frame.platforms, self.frame.scenario.owned
+        accelerators = sum(own.nodes * platforms[own.platform].accelerators_per_node for own in owned)
+        return accelerators / self.pool.platform.accelerators_per_node
 
     @property
     def _cap(self) -> int:
