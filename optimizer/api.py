@@ -23,6 +23,7 @@ from optimizer.io.scenario import SETS, load_scenario, reload_scenario
 from optimizer.io.shipped import located
 from optimizer.results import Comparison, Layout, LayoutRow, Plan, Provenance, SolveInfo, Verification
 from optimizer.schema.base import Precision
+from optimizer.schema.scenario import Scenario
 from optimizer.solve.assumed import assumed
 from optimizer.solve.backend import Progress, Settings
 from optimizer.solve.binding import with_binding
@@ -61,7 +62,7 @@ class SolveOptions:
         return Settings(threads, self.seed, self.time_limit_s, progress, self.gap)
 
 
-def load(scenario: str | Path | Loaded, library: Library | None = None, sets: Sequence[str] = ()) -> Loaded:
+def load(scenario: str | Path | Scenario | Loaded, library: Library | None = None, sets: Sequence[str] = ()) -> Loaded:
     """Return a scenario with its quotes and library; a loaded one is returned as it is.
 
     Raises:
@@ -78,7 +79,7 @@ def inputs_of(loaded: Loaded) -> Inputs:
 
 
 def solve(
-    scenario: str | Path | Loaded,
+    scenario: str | Path | Scenario | Loaded,
     *,
     library: Library | None = None,
     sets: Sequence[str] = (),
@@ -88,7 +89,7 @@ def solve(
     """Return the best plan of a scenario with its proof, checked independently.
 
     Args:
-        scenario: A scenario file, or a loaded scenario.
+        scenario: A scenario file, a scenario object, or a loaded scenario.
         library: Data; default the shipped library.
         sets: ``KEY=VALUE`` changes.
         options: How to solve.
@@ -145,7 +146,7 @@ def provenance(loaded: Loaded, choice: Choice | None) -> Provenance:
 
 
 def compare(
-    scenario: str | Path | Loaded,
+    scenario: str | Path | Scenario | Loaded,
     *,
     library: Library | None = None,
     sets: Sequence[str] = (),

@@ -10,6 +10,7 @@ from optimizer.errors import InputError
 from optimizer.io.assumptions import assumptions
 from optimizer.io.consistency import contradictions
 from optimizer.io.document import Document
+from optimizer.io.json_text import record_text
 from optimizer.io.library import Library, is_library_file
 from optimizer.io.loaded import Loaded
 from optimizer.io.overrides import with_sets
@@ -25,11 +26,11 @@ SETS = "--set"
 """Name under which a plan carries the ``--set`` arguments it was made with."""
 
 
-def load_scenario(path: str | Path, sets: Sequence[str] = (), library: Library | None = None) -> Loaded:
+def load_scenario(path: str | Path | Scenario, sets: Sequence[str] = (), library: Library | None = None) -> Loaded:
     """Read a scenario file, its quotes and what it uses of the library.
 
     Args:
-        path: The scenario file.
+        path: The scenario file; or a scenario object, whose quotes are looked up from the current folder.
         sets: ``KEY=VALUE`` arguments of ``--set``.
         library: Platforms and architectures; default the shipped ones.
 
@@ -38,9 +39,14 @@ def load_scenario(path: str | Path, sets: Sequence[str] = (), library: Library |
     Raises:
         InputError: With every problem of the scenario file; else of all quote files; else of how they fit together.
     """
-    path = Path(path)
+    if isinstance(path, Scenario):
+        written = read_yaml(record_text(path), path.name or "scenario")
+        path = Path(written.name)
+    else:
+        path = Path(path)
+        written = read_yaml_file(path)
     library = library or Library.shipped()
-    document = with_sets(read_yaml_file(path), sets, Scenario)
+    document = with_sets(written, sets, Scenario)
     scenario = validated(Scenario, document)
     folders = (path.parent, path.resolve().parent.parent, *reversed(library.roots))
     files = find_quote_files(scenario, document, folders)

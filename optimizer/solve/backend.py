@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -23,6 +23,7 @@ class Settings:
         time_limit_s: Wall seconds left; None = no limit.
         progress: Told about incumbents and bounds.
         gap: Relative gap at which a backend may stop.
+        hint: Values of all variables to start from; empty = none.
         variant: 0 the usual configuration, 1 a different one for a second proof.
     """
 
@@ -32,6 +33,7 @@ class Settings:
     progress: Progress | None = None
     gap: float = 0.0
     variant: int = 0
+    hint: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ def _improves(
     name: str, value: Decimal, inputs: Inputs, known: Modes, solver: SolverName, settings: Settings
 ) -> bool | None:
     prepared = prepare(inputs.with_frame(lifted(inputs.frame, [name])), known)
-    found = decide(prepared, solver, settings)
+    found = decide(prepared, solver, settings, unique=False)
     if found.status != "optimal" or found.choice is None:
         return None
     other = objective_value(found.choice, prepared)

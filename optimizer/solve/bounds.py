@@ -31,12 +31,14 @@ class PoolBound:
         frame: Dates and rates.
         after: The situation; its last day counts only where costs depend on it.
         values: What a node earns between two days after a last run, as far as asked for.
+        places: What a place under the cap costs at least from a day on after a last run, as far as asked for.
     """
 
     pool: Pool
     frame: Frame
     after: After
     values: dict[tuple[dt.date, dt.date, dt.date], float] = field(default_factory=dict)
+    places: dict[tuple[dt.date, dt.date], float] = field(default_factory=dict)
 
     @cached_property
     def rates(self) -> list[tuple[Piece, float]]:
@@ -79,21 +81,21 @@ class PoolBound:
     def of(self, profile: Profile) -> float:
         """Return a lower bound on the present value of any plan with this profile.
 
-        Every node it needs costs at least the cheapest piece that serves the run; at most ``max_accelerators`` earn
-        value, each no more than the best piece does; further nodes are only worth having when they earn their price.
+        Every node it needs costs at least the cheapest piece that serves the run. After the run each of the places
+        under ``max_accelerators`` is filled by one node after another, each until it ends: by a needed node and what
+        follows it, or by further nodes alone.
         """
         run = profile.run
         needed = max(0, profile.nodes_needed - self.pool.owned_nodes)
         priced = [(piece, self._serving(piece, known, profile)) for piece, known in self.rates]
         serving = [(piece, rate) for piece, rate in priced if rate < INFINITE]
-        lasting = [(piece, rate) for piece, rate in self.rates if not piece.option.is_on_demand]
         fixed = self._value(list(run_energy(run, self.frame))) + (self.shared if needed else 0.0)
         cap = self._cap / self.pool.platform.accelerators_per_node
         valued = min(needed, cap)
-        cost = valued * self._least_net(serving, run.end)
+        cost = valued * min((self._kept(piece, rate, run.end) for piece, rate in serving), default=0.0)
         cost += (needed - valued) * min((rate for _, rate in serving), default=0.0)
-        surplus = (cap - valued) * min(0.0, self._least_net(lasting, run.end))
-        return fixed + cost + surplus - min(cap, self._owned) * self._node_value(run.end + DAY, run.end)
+        further = (cap - valued) * self._filled(run.end + DAY, run.end) if cap else 0.0
+        return fixed + cost + further - min(cap, self._owned) * self._worth(run.end + DAY, self.frame.last_day, run.end)
 
     @cached_property
     def _owned(self) -> float:
@@ -107,20 +109,43 @@ class PoolBound:
         terms = self.frame.scenario.after_run
         return (terms.max_accelerators or 0) if terms.policy == "use" else 0
 
-    def _least_net(self, rates: Sequence[tuple[Piece, float]], last_run: dt.date) -> float:
-        """Least cost of a node less what it can earn after the last run."""
-        return min((rate - self._earned(piece, last_run) for piece, rate in rates), default=0.0)
+    @cached_property
+    def lasting(self) -> dict[tuple[dt.date, dt.date], float]:
+        """Least rate of a node that is there from a ready day to a last day, whatever the run."""
+        found: dict[tuple[dt.date, dt.date], float] = {}
+        for piece, rate in self.rates:
+            if not piece.option.is_on_demand:
+                span = (piece.lot.ready, piece.option.last_day(self.frame))
+                found[span] = min(rate, found.get(span, INFINITE))
+        return found
 
-    def _earned(self, piece: Piece, last_run: dt.date) -> float:
-        if not self._cap or piece.option.is_on_demand:
+    def _kept(self, piece: Piece, rate: float, last_run: dt.date) -> float:
+        """Return the cost of a node that serves the run and goes on in a place under the cap, less its receipts there."""
+        if not self._cap:
+            return rate
+        last = last_run if piece.option.is_on_demand else piece.option.last_day(self.frame)
+        return rate - self._worth(last_run + DAY, last, last_run) + self._filled(last + DAY, last_run)
+
+    def _filled(self, day: dt.date, last_run: dt.date) -> float:
+        """Return the least cost, less receipts, of the nodes that fill one place under the cap from a day on; 0 for none."""
+        key = (day, last_run)
+        if key not in self.places:
+            chains = (
+                rate - self._worth(max(day, ready), last, last_run) + self._filled(last + DAY, last_run)
+                for (ready, last), rate in self.lasting.items()
+                if day <= last
+            )
+            self.places[key] = min(0.0, min(chains, default=0.0))
+        return self.places[key]
+
+    def _worth(self, first: dt.date, last: dt.date, last_run: dt.date) -> float:
+        """Return what a node earns between two days after a last run."""
+        if not self._cap or last < first:
             return 0.0
-        return self._node_value(max(piece.lot.ready, last_run + DAY), last_run, piece.option.last_day(self.frame))
-
-    def _node_value(self, first: dt.date, last_run: dt.date, last: dt.date | None = None) -> float:
-        key = (first, last_run, last or self.frame.last_day)
+        key = (first, last, last_run)
         if key not in self.values:
-            charges = value_charges(1, first, key[2], last_run, self.frame) if self._cap else ()
-            self.values[key] = -self._value(list(charges)) * self.pool.platform.accelerators_per_node
+            receipts = list(value_charges(1, first, last, last_run, self.frame))
+            self.values[key] = -self._value(receipts) * self.pool.platform.accelerators_per_node
         return self.values[key]
 
     def _serving(self, piece: Piece, rate: float, profile: Profile) -> float:

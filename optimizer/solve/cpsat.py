@@ -37,6 +37,8 @@ class CpSat:
         problem = native.validate()
         if problem:
             raise InternalError(f"CP-SAT refuses the model: {problem.splitlines()[0]}")
+        for variable, value in zip(variables, settings.hint, strict=False):
+            native.add_hint(variable, value)
         solver = configured(settings)
         status = OUTCOMES.get(solver.solve(native, _watcher(settings)))
         if status is None:

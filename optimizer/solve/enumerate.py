@@ -31,6 +31,10 @@ MOST_DECISIONS = 200_000
 """Decisions enumerated at most; a larger problem is refused, never cut."""
 
 
+NOISE_DIGITS = 9
+"""Digits behind the point in which plans of equal cost agree: what divisions leave beyond them must not break ties."""
+
+
 def enumerate_plans(problem: Problem) -> Found:
     """Return the best plan by trying every decision.
 
@@ -59,11 +63,12 @@ def enumerate_plans(problem: Problem) -> Found:
 
 def _objective(choice: Choice, price: Priced, problem: Problem) -> tuple[Decimal, ...]:
     kind = problem.frame.scenario.objective
+    npv = round(price.npv, NOISE_DIGITS)
     if kind == "time":
-        return Decimal((choice.last_run - problem.frame.today).days), price.npv
+        return Decimal((choice.last_run - problem.frame.today).days), npv
     if kind == "capacity":
-        return -capacity(choice, problem), price.npv
-    return (price.npv,)
+        return -capacity(choice, problem), npv
+    return (npv,)
 
 
 def capacity(choice: Choice, problem: Problem) -> Decimal:

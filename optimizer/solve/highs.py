@@ -38,6 +38,8 @@ class Highs:
         Raises:
             InternalError: its rounded solution breaks a row in exact integers.
         """
+        # else the first solve of a process fixes the number of threads, and later ones with another number fail
+        _Quiet.resetGlobalScheduler(True)  # noqa: FBT003 - the library's argument has no name
         solver = _Quiet()  # type: ignore[no-untyped-call]  # highspy leaves its constructor untyped
         _configure(solver, settings)
         solver.passModel(_translate(model, objective))

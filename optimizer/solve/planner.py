@@ -172,7 +172,7 @@ def refuse_unbounded(frame: Frame) -> None:
         raise InputError([Problem("objective", found, "something must bound what is bought", "Give budget.total")])
 
 
-def decide(prepared: Prepared, solver: SolverName, settings: Settings) -> Found:
+def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique: bool = True) -> Found:
     """Return the best decision of a problem.
 
     Raises:
@@ -181,4 +181,4 @@ def decide(prepared: Prepared, solver: SolverName, settings: Settings) -> Found:
     """
     if solver == "enumerate":
         return enumerate_plans(prepared.problem)
-    return search(prepared.problem, solver, settings)
+    return search(prepared.problem, solver, settings, unique=unique)

@@ -97,8 +97,14 @@ def backend(name: SolverName) -> Backend:
     return Highs() if name == "highs" else CpSat()
 
 
-def search(problem: Problem, name: SolverName, settings: Settings) -> Found:
+def search(problem: Problem, name: SolverName, settings: Settings, *, unique: bool = True) -> Found:
     """Return the best plan of a problem with its proof.
+
+    Args:
+        problem: The decision problem.
+        name: Solver.
+        settings: Its settings.
+        unique: Whether ties are broken; without it the choice is one of the best.
 
     Raises:
         InternalError: two proofs disagree, or a solver breaks its own model.
@@ -112,7 +118,7 @@ def search(problem: Problem, name: SolverName, settings: Settings) -> Found:
     first = _promising(problem, ranked, solver, effort)
     kept = _could_win(problem.profiles, bound, first)
     final = _solve(problem.keep(kept), solver, effort)
-    return _conclude(final, first, solver, effort, dropped=len(problem.profiles) - len(kept))
+    return _conclude(final, first, solver, effort, dropped=len(problem.profiles) - len(kept), unique=unique)
 
 
 def _solve(problem: Problem, solver: Backend, effort: _Effort) -> _Solved:
@@ -154,15 +160,17 @@ def _major(model: CompactModel, value: int) -> Decimal:
     return Decimal(value).scaleb(-digits)
 
 
-def _conclude(final: _Solved, first: _Solved | None, solver: Backend, effort: _Effort, dropped: int) -> Found:
+def _conclude(
+    final: _Solved, first: _Solved | None, solver: Backend, effort: _Effort, *, dropped: int, unique: bool
+) -> Found:
     model, answer = final.model, final.answer
     if answer.outcome == "infeasible":
         return _confirm_infeasible(model, solver, effort)
     if answer.outcome == "optimal":
-        unique = _unique(model, answer, effort.settings)
+        values = _unique(model, answer, effort.settings).values if unique else answer.values
         runs = len(model.builder.chosen)
         proof = f"{solver.name} proved the compact model of {runs} runs; {dropped} runs cost more by their bound"
-        return Found("optimal", model.choice(unique.values), final.value, solver.name, proof)
+        return Found("optimal", model.choice(values), final.value, solver.name, proof)
     plans = [solved for solved in (final, first) if solved is not None and solved.value is not None]
     bound = None if answer.bound is None else _major(model, answer.bound)
     if not plans:
@@ -195,7 +203,7 @@ def _unique(model: CompactModel, answer: Answer, settings: Settings) -> Answer:
     current = answer
     for fixed, following in zip(objectives, objectives[1:], strict=False):
         model.linear.add("unique", "fixed objective", fixed.items(), upper=model.linear.value(fixed, current.values))
-        found = CpSat().solve(model.linear, following, single)
+        found = CpSat().solve(model.linear, following, replace(single, hint=current.values))
         if found.outcome != "optimal":
             raise InternalError(f"a proven plan was lost while breaking ties ({found.outcome})")
         current = found
