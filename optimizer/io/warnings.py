@@ -9,12 +9,14 @@ from statistics import median
 
 from optimizer.io.consistency import horizon_end
 from optimizer.io.loaded import Loaded
+from optimizer.io.platform_claims import platform_claims, price_claims
 from optimizer.io.prices import price_per_accelerator
-from optimizer.io.references import named_platforms
-from optimizer.results import Result
-from optimizer.schema.base import Precision
+from optimizer.io.remark import Remark
+from optimizer.io.workload_claims import workload_claims
 from optimizer.schema.quote import PriceState, Quote, RentalOffer, SiteOffer
 from optimizer.units import add_months
+
+__all__ = ["Remark", "order_date", "remarks"]
 
 SOON_DAYS = 30
 """A quote that ends within so many days of today is worth a call; usual validity is 30 to 90 days."""
@@ -24,23 +26,6 @@ STALE_FX_DAYS = 30
 
 FAR_FROM_MEDIAN = (Decimal("0.5"), Decimal(2))
 """Prices of one platform differ by tens of per cent; beyond a factor of two a unit or currency is in doubt."""
-
-FP8_OVER_BF16 = 2.2
-"""Dense fp8 runs at twice bf16; a higher ratio is a figure with sparsity."""
-
-BF16_BEFORE_RUBIN_TFLOPS = 2600.0
-"""No accelerator before the Rubin generation has a higher dense bf16 peak; later ones break the ratio above."""
-
-
-class Remark(Result):
-    """One warning of ``check``."""
-
-    location: str
-    """File and line, and path."""
-    found: str
-    """What is there."""
-    why: str
-    """Why it may matter."""
 
 
 def remarks(loaded: Loaded) -> tuple[Remark, ...]:
@@ -169,19 +154,6 @@ def _paid_at_order(quote: Quote) -> Decimal:
     return sum((part.share for part in quote.payment if part.at == "order"), Decimal(0))
 
 
-def _platforms(loaded: Loaded) -> Iterator[Remark]:
-    for name in sorted(named_platforms(loaded)):
-        platform = loaded.library.platforms[name]
-        if platform.ineligible:
-            yield Remark(location=f"models/platforms/{name}.yaml", found="not eligible", why=platform.ineligible)
-        peaks = platform.peak_dense_tflops
-        bf16, fp8 = peaks.get(Precision.BF16), peaks.get(Precision.FP8)
-        if bf16 and fp8 and bf16 <= BF16_BEFORE_RUBIN_TFLOPS and fp8 > FP8_OVER_BF16 * bf16:
-            found = f"fp8 {fp8:g} TFLOP/s against bf16 {bf16:g}"
-            why = f"More than {FP8_OVER_BF16} times: probably a figure with sparsity"
-            yield Remark(location=f"models/platforms/{name}.yaml", found=found, why=why)
-
-
 def _vendors(loaded: Loaded) -> Iterator[Remark]:
     known = {quote.vendor for quote in loaded.quotes.values()}
     policy = loaded.scenario.policy.vendors
@@ -200,5 +172,5 @@ def _assumed(loaded: Loaded) -> Iterator[Remark]:
 
 _RULES = (
     _validity, _firmness, _exchange_rates, _far_prices, _unknown_prices, _cover, _arithmetic, _dates, _payments,
-    _platforms, _vendors, _assumed,
+    platform_claims, price_claims, workload_claims, _vendors, _assumed,
 )  # fmt: skip

@@ -242,3 +242,98 @@ def test_b300_holds_half_more_than_b200_and_less_than_mi355x() -> None:
 def test_tpu_memory_is_in_gib() -> None:
     assert CARDS["tpu7x"].memory_bytes == 192 * GIB == 206_158_430_208
     assert CARDS["tpu-v5p"].memory_bytes == 95 * GIB == 102_005_473_280
+
+
+OWNED = {OfferType.PURCHASE, OfferType.LEASE}
+RENT_ONLY = {"tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu7x", "tpu-8t", "tpu-8i", "trn1", "trn2", "trn3"}
+INELIGIBLE = {
+    "cs-4": "specification",
+    "tpu-8t": "BF16 and FP8 rates",
+    "tpu-8i": "inference",
+    "trn3": "cluster network",
+    "mtia-300": "neither sold nor rented",
+    "h800-sxm": "",
+    "h100-96gb-500w": "",
+}
+
+
+def test_exactly_these_cannot_be_planned_with_and_say_why() -> None:
+    reasons = {name: card.ineligible for name, card in CARDS.items() if card.ineligible}
+    assert reasons.keys() == INELIGIBLE.keys()
+    for name, reason in reasons.items():
+        assert INELIGIBLE[name].lower() in reason.lower()
+        assert len(reason) > 15
+
+
+@each
+def test_an_unknown_fact_that_a_plan_needs_makes_it_ineligible(card: Platform) -> None:
+    known = card.memory_bytes and card.memory_bandwidth_gb_s and Precision.BF16 in card.peak_dense_tflops
+    complete = known and len(card.tiers) >= 2 and card.acquisition
+    assert complete or card.ineligible or OfferType.DEDICATED in card.acquisition
+
+
+@each
+def test_no_figure_is_zero(card: Platform) -> None:
+    power, space = card.node_power_kw, card.space
+    figures = [card.memory_bytes, card.memory_bandwidth_gb_s, *card.peak_dense_tflops.values()]
+    figures += [power.provisioned, power.training, power.idle, space.rack_units, space.racks]
+    assert all(figure is None or figure > 0 for figure in figures)
+
+
+@each
+def test_routes_are_those_of_the_market(card: Platform) -> None:
+    routes = set(card.acquisition)
+    if card.id in RENT_ONLY:
+        assert routes
+        assert not routes & OWNED
+    elif card.id in {"mtia-300", "h800-sxm", "h100-96gb-500w"}:
+        assert not routes
+    else:
+        assert OfferType.PURCHASE in routes
+    assert (OfferType.DEDICATED in routes) is (card.id == "cs-3")
+
+
+@each
+def test_evidence_says_how_large_and_how_many(card: Platform) -> None:
+    for seen in card.evidence:
+        assert seen.level.rank >= 2
+        assert 1e8 <= (seen.parameters_max or 0) <= 1e12
+        assert 1 <= (seen.accelerators_max or 0) <= 20_000
+
+
+@pytest.mark.parametrize("name", ["rubin-hgx", "rubin-nvl72", "mi455x-helios72", "cs-3", "trn2", "tpu7x"])
+def test_nobody_has_published_a_dense_run_on_these(name: str) -> None:
+    levels = {seen.level for seen in CARDS[name].evidence if (seen.parameters_max or 0) > 100e9}
+    assert not levels
+
+
+@pytest.mark.parametrize(
+    ("slower", "faster", "least", "most"),
+    [
+        ("a100-80gb-sxm", "h100-sxm", 3.1, 3.2),  # dense 312 against 989; 6.3 only compares fp8 with bf16
+        ("h100-pcie", "h100-sxm", 1.30, 1.32),
+        ("h100-sxm", "b200-hgx", 2.2, 2.3),
+        ("b200-hgx", "gb200-nvl72", 1.10, 1.12),
+        ("b200-hgx", "rubin-hgx", 1.6, 1.8),
+        ("mi300x", "mi355x", 1.9, 2.0),
+        ("trn2", "trn3", 1.0, 1.01),
+        ("tpu-v5p", "tpu-v6e", 1.99, 2.01),
+        ("rtx-4090", "rtx-5090", 1.2, 1.3),
+    ],
+)
+def test_siblings_differ_as_generations_do(slower: str, faster: str, least: float, most: float) -> None:
+    ratio = CARDS[faster].peak_dense_tflops[Precision.BF16] / CARDS[slower].peak_dense_tflops[Precision.BF16]
+    assert least <= ratio <= most
+
+
+def test_b200_label_180_and_192_are_one_capacity() -> None:
+    held = CARDS["b200-hgx"].memory_bytes or 0
+    assert held / 1e9 == pytest.approx(192.27, abs=0.01)
+    assert held / GIB == pytest.approx(179.06, abs=0.01)
+
+
+def test_reported_memory_is_half_a_per_cent_below_nominal() -> None:
+    nominal = {"h100-sxm": 80, "h200-sxm": 141, "b200-hgx": 180, "rtx-pro-6000-server": 96}
+    for name, gib in nominal.items():
+        missing = 1 - (CARDS[name].memory_bytes or 0) / (gib * GIB)
+        assert 0.004 < missing < 0.006  # ECC does not take 5 to 7 %

@@ -1,0 +1,16 @@
+"""One warning of ``check``."""
+
+from __future__ import annotations
+
+from optimizer.results import Result
+
+
+class Remark(Result):
+    """One warning of ``check``."""
+
+    location: str
+    """File and line, and path."""
+    found: str
+    """What is there."""
+    why: str
+    """Why it may matter."""
