@@ -48,9 +48,8 @@ class Ledger:
             self.npv[variable] += sign * present_value(charge, self.frame)
         counted = [charge for charge in full if charge.budget]
         self.outflow[variable] += sign * sum((charge.amount for charge in counted), Decimal(0))
-        if self.frame.scenario.budget.by_fiscal_year:
-            for year, amount in by_fiscal_year(counted, self.frame).items():
-                self.outflow_by_year[year][variable] += sign * amount
+        for year, amount in by_fiscal_year(counted, self.frame).items():
+            self.outflow_by_year[year][variable] += sign * amount
 
 
 def scale_digits(bookings: Iterable[dict[int, Decimal]], upper: list[int], currency: str) -> int:

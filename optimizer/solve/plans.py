@@ -17,7 +17,8 @@ from optimizer.solve.planner import Inputs, Prepared
 from optimizer.solve.search import Found
 from optimizer.solve.usage import usage
 
-UNITS = {"cost": "npv", "time": "days from today", "capacity": "1e15 FLOP"}
+UNITS = {"time": "days", "capacity": "1e15 FLOP"}
+"""Units of the objectives that are not money (days are counted from today); cost is a net present value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ def objective(choice: Choice, found: Found, prepared: Prepared) -> Objective:
     bound = value if found.status == "optimal" else found.bound
     gap = None if bound is None else abs(value - bound) / max(abs(value), Decimal(1))
     currency = frame.scenario.currency if kind == "cost" else None
-    return Objective(kind=kind, value=value, bound=bound, gap=gap, currency=currency, unit=UNITS[kind])
+    return Objective(kind=kind, value=value, bound=bound, gap=gap, currency=currency, unit=currency or UNITS[kind])
 
 
 def objective_value(choice: Choice, prepared: Prepared) -> Decimal:
@@ -89,7 +90,9 @@ def _without_plan(found: Found, frame: Frame, report: Report) -> Plan:
     return Plan(
         scenario=frame.scenario.name or "scenario",
         status=found.status,
-        objective=Objective(kind=kind, value=None, bound=found.bound, gap=None, currency=currency, unit=UNITS[kind]),
+        objective=Objective(
+            kind=kind, value=None, bound=found.bound, gap=None, currency=currency, unit=currency or UNITS[kind]
+        ),
         solve=report.solve,
         workloads={},
         awards=(),

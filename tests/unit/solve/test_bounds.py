@@ -73,6 +73,13 @@ def test_after_run_value_lowers_the_bound() -> None:
     )
 
 
+@pytest.mark.parametrize("price", [1000, 500_000])
+def test_with_one_offer_the_bound_of_a_used_fleet_is_its_price(price: int) -> None:
+    """A box earns 321,600 after the run: at 1,000 the cap of eight is bought, at 500,000 the two that are needed."""
+    world = frame(quote(purchase(price)), after_run=USE)
+    assert gaps(world) == pytest.approx([0], abs=1e-6)
+
+
 def test_nodes_we_have_of_another_platform_earn_their_value_too() -> None:
     """Owned nodes of one platform are used after a run on the other: their receipts belong to every plan."""
     world = frame(

@@ -10,15 +10,13 @@ from optimizer.cost.charge import Charge, Factor, on_day
 from optimizer.solve.ledger import SAFE_MAGNITUDE, Ledger, scale_digits, scaled, scaled_up
 from tests.unit.cost.world import day, frame
 
-YEARS = {"by_fiscal_year": {"2027": 1}}
-
 
 def charge(amount: int, when: str = "2027-01-01", **terms: bool) -> Charge:
     return Charge("x", (Factor("amount", Decimal(amount), "", ""),), on_day(day(when)), **terms)
 
 
 def test_bookings_of_a_variable_add_up() -> None:
-    ledger = Ledger(frame(budget=YEARS))
+    ledger = Ledger(frame())
     ledger.book(3, [charge(100), charge(50, "2028-01-01")])
     ledger.book(3, [charge(7)])
     ledger.book(4, [charge(1)])
@@ -27,7 +25,7 @@ def test_bookings_of_a_variable_add_up() -> None:
 
 
 def test_receipts_are_in_the_present_value_but_not_in_the_outflow() -> None:
-    ledger = Ledger(frame(budget=YEARS))
+    ledger = Ledger(frame())
     ledger.book(0, [charge(100), charge(-30, budget=False)])
     assert (ledger.npv, ledger.outflow, ledger.outflow_by_year) == ({0: 70}, {0: 100}, {"2027": {0: 100}})
 
@@ -51,10 +49,10 @@ def test_a_negative_sign_takes_bookings_off() -> None:
     assert ledger.npv == {0: 70}
 
 
-def test_years_are_only_kept_where_a_budget_reads_them() -> None:
+def test_years_are_kept_without_a_budget_for_them_so_that_a_lifted_one_can_be_measured() -> None:
     ledger = Ledger(frame())
     ledger.book(0, [charge(100)])
-    assert ledger.outflow_by_year == {}
+    assert ledger.outflow_by_year == {"2027": {0: 100}}
 
 
 @pytest.mark.parametrize(("currency", "digits"), [("USD", 5), ("JPY", 3), ("KWD", 6)])
