@@ -13,7 +13,7 @@ from optimizer.io.loaded import Loaded
 from optimizer.schema.base import OfferType
 from optimizer.schema.quote import LeaseOffer
 
-_OFFER_TYPES = (OfferType.BLOCK, OfferType.DEDICATED)
+_OFFER_TYPES = (OfferType.DEDICATED,)
 
 
 def unsupported(loaded: Loaded) -> Iterator[Problem]:

@@ -95,14 +95,19 @@ def _menus(problem: Problem, profile: Profile) -> list[list[Taken | None]]:
 
 
 def _hired(option: Option, run: Run) -> Option:
-    return replace(option, end=run.end) if option.is_on_demand else option
+    return replace(option, end=option.hire_end(run.end)) if option.is_hired else option
 
 
 def _quantities(pool: Pool, option: Option, problem: Problem, profile: Profile) -> range:
-    if option.is_on_demand and (option.pool != profile.pool.name or option.lots[0].ready != profile.run.start):
+    if option.is_hired and not _for_run(option, profile):
         return range(0)
     step, least = option.offer.units.step, max(option.offer.units.min, unit_prices(option, problem.frame)[0][0], 1)
     return range(ceil(least / step) * step, units_limit(pool, option, problem) + 1, step)
+
+
+def _for_run(option: Option, profile: Profile) -> bool:
+    starts = option.pool == profile.pool.name and option.lots[0].ready == profile.run.start
+    return starts and option.hire_end(profile.run.end) is not None
 
 
 def _choices(problem: Problem) -> Iterator[Choice]:

@@ -15,8 +15,8 @@ from optimizer.cost.after import After
 from optimizer.cost.choice import Run
 from optimizer.cost.entries import matching, pieces_per_unit, table
 from optimizer.cost.frame import DAY, Frame
-from optimizer.cost.items import is_invoiced, on_demand_charges, unit_charges
-from optimizer.cost.option import UNLIMITED_UNITS, Option, Piece, maximum, possible_pieces
+from optimizer.cost.items import hire_charges, is_invoiced, unit_charges
+from optimizer.cost.option import UNLIMITED_UNITS, Option, Piece, maximum, possible_pieces, shortest_hire
 from optimizer.results import Candidate, Rejection
 from optimizer.schema.platform import Platform
 from optimizer.schema.quote import TieredPrice
@@ -173,10 +173,18 @@ def supply_nodes(pool: Pool, start: dt.date | None = None, end: dt.date | None =
     """
     best: dict[tuple[str, str], int] = defaultdict(int)
     for option in pool.options:
-        over = end is not None and option.end is not None and option.end < end
-        if not over and fabric_nodes(option) >= run_nodes:
+        if _stays(option, end) and fabric_nodes(option) >= run_nodes:
             best[option.offer_key] = max(best[option.offer_key], _units_ready(option, start))
     return pool.owned_nodes + pool.platform.nodes_per_unit * sum(best.values())
+
+
+def _stays(option: Option, end: dt.date | None) -> bool:
+    """Return whether a contract reaches a day, or a hire can."""
+    if end is None or option.is_purchase:
+        return True
+    if option.is_hired:
+        return option.hire_end(end) is not None
+    return option.end is None or option.end >= end
 
 
 def fabric_nodes(option: Option) -> int:
@@ -279,6 +287,5 @@ def _affordable(option: Option, frame: Frame) -> int:
 def _outlay(piece: Piece, frame: Frame) -> Decimal:
     """Return the least cash one unit takes (hourly: one day)."""
     idle = After("idle", frame.last_day)
-    hours = on_demand_charges(piece, piece.lot.delivery, frame) if piece.option.is_on_demand else []
-    charges = [*unit_charges(piece, idle, frame), *hours]
+    charges = [*unit_charges(piece, idle, frame), *hire_charges(shortest_hire(piece))]
     return sum((charge.amount for charge in charges if is_invoiced(charge)), Decimal(0))
