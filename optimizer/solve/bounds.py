@@ -163,7 +163,7 @@ def bounder(problem: Problem) -> Callable[[Profile], float]:
     frame = problem.frame
     if frame.scenario.objective == "time":
         return lambda profile: float((profile.run.end - frame.today).days)
-    if frame.scenario.objective == "capacity":
+    if frame.scenario.objective == "capacity" or frame.scenario.fix:  # signed units elsewhere may earn money
         return lambda profile: float("-inf")
     return _cost_bounder(problem)
 

@@ -117,12 +117,16 @@ class Builder:
         probe = After(policy, self.frame.last_day)
         return [After(policy, end) for end in self.ends(pool)] if probe.matters else [probe]
 
+    def run_pool(self, option: Option) -> str | None:
+        """Return the pool whose run an award of an option needs; None where awards may stand without one."""
+        return None if self.problem.anywhere else option.pool
+
     def by_after(self, var: PieceVar) -> list[tuple[After, int]]:
         """Return the variable split by after-run situation: parts add up to it, only the chosen one is above zero.
 
-        Awards stand in the pool of a run, so only the ends of its own runs matter (not when capacity is the objective).
+        Awards stand in the pool of a run, so only the ends of its own runs matter where that is a rule.
         """
-        pool = None if self.frame.scenario.objective == "capacity" else var.piece.option.pool
+        pool = self.run_pool(var.piece.option)
         afters = self.afters(pool)
         if not afters or not afters[0].matters:
             return [(after, var.index) for after in afters]

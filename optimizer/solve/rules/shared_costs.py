@@ -218,7 +218,7 @@ def _last_needs(builder: Builder, span: Span, order: Order) -> Iterable[tuple[li
                 day = span.last_day(var.piece.option, after)
                 yield [(order.index, -1), (builder.chosen[var.profile], -1)], day, 1
         return
-    pool = None if builder.frame.scenario.objective == "capacity" else order.option.pool
+    pool = builder.run_pool(order.option)
     situations = builder.afters(pool)
     if situations and not situations[0].matters:
         yield [(order.index, -1)], span.last_day(order.option, situations[0]), 0
