@@ -17,13 +17,13 @@ from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.option import Lot, Option, Piece, net_amount, per_unit
 from optimizer.schema.base import Money
 from optimizer.schema.platform import Platform
-from optimizer.schema.quote import LeaseOffer, Milestone, PurchaseOffer, QuoteLine, ReservedOffer, SiteOffer
+from optimizer.schema.quote import BlockOffer, LeaseOffer, Milestone, PurchaseOffer, QuoteLine, ReservedOffer, SiteOffer
 from optimizer.schema.scenario import Site
 from optimizer.units import add_months, months_between
 
 HOURS_PER_DAY = Decimal(24)
 BEYOND = "commitment_beyond_horizon"
-INVOICED = frozenset({"hardware", "duty", "tax", "lease", "reserved", "on_demand", BEYOND})
+INVOICED = frozenset({"hardware", "duty", "tax", "lease", "reserved", "on_demand", "block", BEYOND})
 """Items of the vendor's invoices and what customs adds to them."""
 
 
@@ -146,15 +146,18 @@ def order_charges(option: Option, frame: Frame) -> list[Charge]:
     return [*charges, *taxes(charges, option)]
 
 
-def on_demand_charges(piece: Piece, end: dt.date, frame: Frame) -> list[Charge]:
-    """Return what one unit rented by the hour costs for one run, with non-recoverable tax."""
-    count, cash = days(piece.lot.delivery, end)
+def hire_charges(piece: Piece) -> list[Charge]:
+    """Return what one hired unit costs until its end, with non-recoverable tax: monthly by the hour, a block at its start."""
+    if not piece.option.is_hired or piece.option.end is None:
+        return []
+    count, cash = days(piece.lot.delivery, piece.option.end)
+    block = isinstance(piece.option.offer, BlockOffer)
     factors = (
         _price_factor(piece, "unit and hour"),
         Factor("hours per day", HOURS_PER_DAY, "h", "calendar"),
         Factor("days", count, "day", "plan"),
     )
-    charges = [Charge("on_demand", factors, cash)]
+    charges = [Charge("block", factors, on_day(piece.lot.delivery)) if block else Charge("on_demand", factors, cash)]
     return [*charges, *taxes(charges, piece.option)]
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 
-from optimizer.cost.frame import Frame
+from optimizer.cost.frame import DAY, Frame
 from optimizer.schema.base import Money
 from optimizer.schema.platform import Platform
-from optimizer.schema.quote import Offer, OnDemandOffer, PurchaseOffer, Quote, TieredPrice
+from optimizer.schema.quote import BlockOffer, Offer, OnDemandOffer, PurchaseOffer, Quote, TieredPrice
 
 UNLIMITED_UNITS = 10**6
 """Stands for no maximum; far above any real order."""
@@ -44,7 +44,7 @@ class Option:
         place: Site, or ``vendor/region``.
         site: Our site; None for a rental.
         lots: Deliveries in order (one without lots).
-        end: Last day of a lease or reserved contract; None when bought, or rented by the hour.
+        end: Last day of a lease or reserved contract, of a hire once its run is known; None when bought.
     """
 
     quote: Quote
@@ -77,9 +77,23 @@ class Option:
         return isinstance(self.offer, PurchaseOffer)
 
     @property
-    def is_on_demand(self) -> bool:
-        """Rented by the hour for one run."""
-        return isinstance(self.offer, OnDemandOffer)
+    def is_hired(self) -> bool:
+        """Rented for one run: by the hour, or as a block of days."""
+        return isinstance(self.offer, OnDemandOffer | BlockOffer)
+
+    def hire_end(self, run_end: dt.date) -> dt.date | None:
+        """Return the last day of a hire for a run that ends on a day; None when no block is long enough.
+
+        By the hour: that day. A block: the shortest allowed length, a multiple of its row's step up to its ``to``.
+        """
+        if not isinstance(self.offer, BlockOffer):
+            return run_end
+        first = self.lots[0].delivery
+        needed = (run_end - first).days + 1
+        lengths = [
+            -(-needed // row.step) * row.step for row in self.offer.days if -(-needed // row.step) * row.step <= row.to
+        ]
+        return first + (min(lengths) - 1) * DAY if lengths else None
 
     @property
     def source(self) -> str:
@@ -118,8 +132,14 @@ class Piece:
 
 
 def hired(piece: Piece, end: dt.date) -> Piece:
-    """Return an hourly piece as rented until a day, which becomes the end of its option."""
+    """Return a hired piece as rented until a day, which becomes the end of its option."""
     return replace(piece, option=replace(piece.option, end=end))
+
+
+def shortest_hire(piece: Piece) -> Piece:
+    """Return a hired piece as rented for its first day, or for the shortest block; others as they are."""
+    end = piece.option.hire_end(piece.lot.delivery) if piece.option.is_hired else None
+    return hired(piece, end) if end else piece
 
 
 def net_amount(money: Money, option: Option, frame: Frame) -> Decimal:

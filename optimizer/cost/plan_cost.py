@@ -26,9 +26,9 @@ from optimizer.cost.items import (
     energy_charge,
     excess_charges,
     hall_charge,
+    hire_charges,
     idle_kw,
     node_kw,
-    on_demand_charges,
     order_charges,
     training_kw,
     unit_charges,
@@ -116,8 +116,7 @@ def award_charges(taken: Taken, runs: Sequence[Run], after: After, frame: Frame)
 
 def _usage_charges(piece: Piece, runs: Sequence[Run], frame: Frame) -> Iterator[Charge]:
     option = piece.option
-    if option.is_on_demand and option.end:
-        yield from on_demand_charges(piece, option.end, frame)
+    yield from hire_charges(piece)
     for run in runs:
         if run.pool == option.pool and serves(piece, run.start, run.end):
             yield from excess_charges(piece, run.start, run.end, frame)

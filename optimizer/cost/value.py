@@ -59,7 +59,7 @@ def presences(choice: Choice, frame: Frame) -> list[Presence]:
     awarded = [
         (lot.ready, taken.option.last_day(frame), units * taken.option.platform.accelerators_per_unit)
         for taken in choice.taken
-        if not taken.option.is_on_demand
+        if not taken.option.is_hired
         for lot, units in fill_lots(taken.option, taken.units)
     ]
     return owned + awarded

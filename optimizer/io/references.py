@@ -92,3 +92,8 @@ def _fixed_offers(loaded: Loaded) -> Iterator[Problem]:
         if wanted not in offers:
             found = f'no offer "{fixed.offer}" in a quote "{fixed.quote}"'
             yield loaded.document.problem(("fix", position), found, "", did_you_mean(wanted, offers))
+            continue
+        most = loaded.quotes[fixed.quote].offers[fixed.offer].units.max
+        if most is not None and fixed.units > most:
+            found = f"{fixed.units} units signed of an offer of at most {most}"
+            yield loaded.document.problem(("fix", position, "units"), found, "", "Raise units.max of the offer")

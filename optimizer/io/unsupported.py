@@ -13,7 +13,7 @@ from optimizer.io.loaded import Loaded
 from optimizer.schema.base import OfferType
 from optimizer.schema.quote import LeaseOffer
 
-_OFFER_TYPES = (OfferType.BLOCK, OfferType.DEDICATED)
+_OFFER_TYPES = (OfferType.DEDICATED,)
 
 
 def unsupported(loaded: Loaded) -> Iterator[Problem]:
@@ -21,8 +21,6 @@ def unsupported(loaded: Loaded) -> Iterator[Problem]:
     scenario = loaded.scenario
     if len(scenario.workloads) > 1:
         yield _refused(loaded.document, ("workloads",), "more than one workload", "Plan them one at a time")
-    if scenario.fix:
-        yield _refused(loaded.document, ("fix",), "fix", "Remove it, or enter the signed units as owned nodes")
     for quote_id, name, offer in loaded.offers():
         record = loaded.quote_documents[quote_id]
         if offer.type in _OFFER_TYPES:

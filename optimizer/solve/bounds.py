@@ -11,8 +11,8 @@ from optimizer.cost.after import After
 from optimizer.cost.charge import Charge, with_contingency
 from optimizer.cost.entries import COUNTED, counted_charge, matching, shared_charge, table
 from optimizer.cost.frame import DAY, Frame
-from optimizer.cost.items import on_demand_charges, unit_charges
-from optimizer.cost.option import Option, Piece, hired, possible_pieces
+from optimizer.cost.items import hire_charges, unit_charges
+from optimizer.cost.option import Option, Piece, hired, possible_pieces, shortest_hire
 from optimizer.cost.plan_cost import present_value, run_energy, serves
 from optimizer.cost.value import value_charges
 from optimizer.schema.scenario import CostEntry
@@ -47,8 +47,7 @@ class PoolBound:
         return [(piece, self._per_node(piece)) for piece in pieces]
 
     def _per_node(self, piece: Piece) -> float:
-        if piece.option.is_on_demand:  # recurring entries end with the run: at least one day
-            piece = hired(piece, piece.lot.delivery)
+        piece = shortest_hire(piece)  # recurring entries end with the hire: at least its shortest
         charges = unit_charges(piece, self.after, self.frame)
         counted = [self._cheapest(entry, piece) for entry in matching(self.frame, piece.option) if entry.per in COUNTED]
         return self._value(charges) / self.pool.platform.nodes_per_unit + sum(counted)
@@ -72,7 +71,7 @@ class PoolBound:
         return sum(min(self._span(entry, option) for option in options) for entry in common)
 
     def _span(self, entry: CostEntry, option: Option) -> float:
-        if option.is_on_demand and entry.every != "once":
+        if option.is_hired and entry.every != "once":
             return 0.0
         days = [(option, option.lots[0].delivery, option.last_day(self.frame))]
         charges = [shared_charge(entry, amount, days, self.after, self.frame) for _, amount in table(entry, self.frame)]
@@ -114,7 +113,7 @@ class PoolBound:
         """Least rate of a node that is there from a ready day to a last day, whatever the run."""
         found: dict[tuple[dt.date, dt.date], float] = {}
         for piece, rate in self.rates:
-            if not piece.option.is_on_demand:
+            if not piece.option.is_hired:
                 span = (piece.lot.ready, piece.option.last_day(self.frame))
                 found[span] = min(rate, found.get(span, INFINITE))
         return found
@@ -123,7 +122,7 @@ class PoolBound:
         """Return the cost of a node that serves the run and goes on in a place under the cap, less its receipts there."""
         if not self._cap:
             return rate
-        last = last_run if piece.option.is_on_demand else piece.option.last_day(self.frame)
+        last = last_run if piece.option.is_hired else piece.option.last_day(self.frame)
         return rate - self._worth(last_run + DAY, last, last_run) + self._filled(last + DAY, last_run)
 
     def _filled(self, day: dt.date, last_run: dt.date) -> float:
@@ -150,12 +149,13 @@ class PoolBound:
 
     def _serving(self, piece: Piece, rate: float, profile: Profile) -> float:
         run = profile.run
-        if piece.option.is_on_demand:
-            return rate + self._hours(piece, run.end) if piece.lot.ready == run.start else INFINITE
+        if piece.option.is_hired:
+            return rate + self._hire(piece, run.end) if piece.lot.ready == run.start else INFINITE
         return rate if serves(piece, run.start, run.end) else INFINITE
 
-    def _hours(self, piece: Piece, end: dt.date) -> float:
-        return self._value(on_demand_charges(piece, end, self.frame)) / self.pool.platform.nodes_per_unit
+    def _hire(self, piece: Piece, run_end: dt.date) -> float:
+        end = piece.option.hire_end(run_end)
+        return self._value(hire_charges(hired(piece, end))) / self.pool.platform.nodes_per_unit if end else INFINITE
 
 
 def bounder(problem: Problem) -> Callable[[Profile], float]:
@@ -163,7 +163,7 @@ def bounder(problem: Problem) -> Callable[[Profile], float]:
     frame = problem.frame
     if frame.scenario.objective == "time":
         return lambda profile: float((profile.run.end - frame.today).days)
-    if frame.scenario.objective == "capacity":
+    if frame.scenario.objective == "capacity" or frame.scenario.fix:  # signed units elsewhere may earn money
         return lambda profile: float("-inf")
     return _cost_bounder(problem)
 

@@ -20,7 +20,7 @@ from optimizer.errors import InputError
 from optimizer.errors import Problem as InputProblem
 from optimizer.solve.assemble import priced
 from optimizer.solve.model import effective_rates
-from optimizer.solve.offers import rack_positions, units_per_rack
+from optimizer.solve.offers import rack_positions, signed_units, units_per_rack
 from optimizer.solve.problem import Pool, Problem, Profile, units_limit
 from optimizer.solve.rules.site import power_on
 from optimizer.solve.search import Found
@@ -85,24 +85,34 @@ def capacity(choice: Choice, problem: Problem) -> Decimal:
 
 def _menus(problem: Problem, profile: Profile) -> list[list[Taken | None]]:
     """Return, per offer, every award it may become (None: none)."""
-    pools = problem.pools if problem.frame.scenario.objective == "capacity" else (profile.pool,)
+    signed = signed_units(problem.frame)
+    pools = [pool for pool in problem.pools if problem.anywhere or pool is profile.pool]
     menus: dict[tuple[str, str], list[Taken | None]] = {}
     for pool in pools:
         for option in pool.options:
-            menu = menus.setdefault(option.offer_key, [None])
-            menu += [Taken(_hired(option, profile.run), units) for units in _quantities(pool, option, problem, profile)]
+            least = signed.get(option.offer_key, 0)
+            if not least and pool is not profile.pool and problem.frame.scenario.objective != "capacity":
+                continue
+            menu = menus.setdefault(option.offer_key, [] if least else [None])
+            units = [number for number in _quantities(pool, option, problem, profile) if number >= least]
+            menu += [Taken(_hired(option, profile.run), number) for number in units]
     return list(menus.values())
 
 
 def _hired(option: Option, run: Run) -> Option:
-    return replace(option, end=run.end) if option.is_on_demand else option
+    return replace(option, end=option.hire_end(run.end)) if option.is_hired else option
 
 
 def _quantities(pool: Pool, option: Option, problem: Problem, profile: Profile) -> range:
-    if option.is_on_demand and (option.pool != profile.pool.name or option.lots[0].ready != profile.run.start):
+    if option.is_hired and not _for_run(option, profile):
         return range(0)
     step, least = option.offer.units.step, max(option.offer.units.min, unit_prices(option, problem.frame)[0][0], 1)
     return range(ceil(least / step) * step, units_limit(pool, option, problem) + 1, step)
+
+
+def _for_run(option: Option, profile: Profile) -> bool:
+    starts = option.pool == profile.pool.name and option.lots[0].ready == profile.run.start
+    return starts and option.hire_end(profile.run.end) is not None
 
 
 def _choices(problem: Problem) -> Iterator[Choice]:

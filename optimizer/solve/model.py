@@ -47,7 +47,7 @@ class CompactModel:
         rates = effective_rates(self.builder.problem)
         for order in self.builder.orders:
             for var in order.pieces:
-                last = var.profile.run.end if var.profile else order.option.last_day(self.builder.frame)
+                last = var.piece.option.last_day(self.builder.frame)
                 days = (last - var.piece.lot.ready).days + 1
                 per_unit = order.option.platform.accelerators_per_unit * rates.get(order.option.platform.id, 0)
                 terms[var.index] = -max(0, days) * per_unit
@@ -90,7 +90,7 @@ class CompactModel:
 
 def _taken(order: Order, values: list[int]) -> Taken:
     units = sum(values[var.index] for var in order.pieces)
-    ends = [var.profile.run.end for var in order.pieces if var.profile and values[var.index]]
+    ends = [var.piece.option.end for var in order.pieces if var.profile and values[var.index]]
     option = replace(order.option, end=ends[0]) if ends else order.option
     return Taken(option, units)
 

@@ -70,9 +70,16 @@ def listed(frame: Frame) -> Iterator[Listed]:
             yield Listed(quote, name, offer, frame.platforms[offer.platform])
 
 
+def signed_units(frame: Frame) -> dict[tuple[str, str], int]:
+    """Return the units signed already (``fix``) by quote and offer: a minimum, whatever validity and policy say."""
+    return {(fixed.quote, fixed.offer): fixed.units for fixed in frame.scenario.fix}
+
+
 def rejection(entry: Listed, frame: Frame) -> Rejection | None:
     """Return why an offer cannot be used whatever the plan; None when it can."""
-    checks = (_eligible, _policy, _validity, _licence, _priced, _supplied, _timed, _placed)
+    signed = (entry.quote.quote, entry.name) in signed_units(frame)
+    waived = () if signed else (_policy, _validity, _licence)
+    checks = (_eligible, *waived, _priced, _supplied, _timed, _placed)
     return next((found for check in checks if (found := check(entry, frame))), None)
 
 

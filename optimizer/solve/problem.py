@@ -15,8 +15,8 @@ from optimizer.cost.after import After
 from optimizer.cost.choice import Run
 from optimizer.cost.entries import matching, pieces_per_unit, table
 from optimizer.cost.frame import DAY, Frame
-from optimizer.cost.items import is_invoiced, on_demand_charges, unit_charges
-from optimizer.cost.option import UNLIMITED_UNITS, Option, Piece, maximum, possible_pieces
+from optimizer.cost.items import hire_charges, is_invoiced, unit_charges
+from optimizer.cost.option import UNLIMITED_UNITS, Option, Piece, maximum, possible_pieces, shortest_hire
 from optimizer.results import Candidate, Rejection
 from optimizer.schema.platform import Platform
 from optimizer.schema.quote import TieredPrice
@@ -28,6 +28,7 @@ from optimizer.solve.offers import (
     rental_options,
     rental_place,
     rental_ready,
+    signed_units,
     site_options,
     unit_power_kw,
     units_per_rack,
@@ -102,12 +103,16 @@ class Problem:
         """All options, pool by pool."""
         return tuple(option for pool in self.pools for option in pool.options)
 
+    @property
+    def anywhere(self) -> bool:
+        """Whether something may be awarded in a pool without a run: capacity is the objective, or units are signed."""
+        return self.frame.scenario.objective == "capacity" or bool(self.frame.scenario.fix)
+
     def keep(self, profiles: Iterable[Profile]) -> Problem:
         """Return the problem with fewer profiles, and only the pools in which something may then be awarded."""
         kept = tuple(profiles)
         used = {profile.pool.name for profile in kept}
-        anywhere = self.frame.scenario.objective == "capacity"
-        pools = tuple(pool for pool in self.pools if anywhere or pool.name in used or pool.owned_nodes)
+        pools = tuple(pool for pool in self.pools if self.anywhere or pool.name in used or pool.owned_nodes)
         return Problem(self.frame, pools, kept, self.rejections)
 
 
@@ -173,10 +178,18 @@ def supply_nodes(pool: Pool, start: dt.date | None = None, end: dt.date | None =
     """
     best: dict[tuple[str, str], int] = defaultdict(int)
     for option in pool.options:
-        over = end is not None and option.end is not None and option.end < end
-        if not over and fabric_nodes(option) >= run_nodes:
+        if _stays(option, end) and fabric_nodes(option) >= run_nodes:
             best[option.offer_key] = max(best[option.offer_key], _units_ready(option, start))
     return pool.owned_nodes + pool.platform.nodes_per_unit * sum(best.values())
+
+
+def _stays(option: Option, end: dt.date | None) -> bool:
+    """Return whether a contract reaches a day, or a hire can."""
+    if end is None or option.is_purchase:
+        return True
+    if option.is_hired:
+        return option.hire_end(end) is not None
+    return option.end is None or option.end >= end
 
 
 def fabric_nodes(option: Option) -> int:
@@ -236,6 +249,8 @@ def units_limit(pool: Pool, option: Option, problem: Problem) -> int:
     if problem.frame.scenario.objective == "capacity":
         return min(maximum(option), _affordable(option, problem.frame)) // step * step
     units = _worth(pool, option, problem)
+    if problem.frame.scenario.policy.vendors.second_source_share and problem.frame.scenario.fix:
+        return maximum(option) // step * step  # signed units of another pool may be the largest
     if problem.frame.scenario.policy.vendors.second_source_share:
         largest = max(_worth(pool, other, problem) for other in pool.options)
         units = largest + lcm(*(other.offer.units.step for other in pool.options))
@@ -249,7 +264,9 @@ def _worth(pool: Pool, option: Option, problem: Problem) -> int:
     breaks = max(option.offer.price.breaks) if isinstance(option.offer.price, TieredPrice) else 1
     cap = problem.frame.scenario.after_run.max_accelerators or 0
     falls = (_last_fall(entry, option, problem.frame) for entry in matching(problem.frame, option))
-    return max(needed, breaks, option.offer.units.min, ceil(cap / pool.platform.accelerators_per_unit), *falls)
+    signed = signed_units(problem.frame).get(option.offer_key, 0)
+    most_used = ceil(cap / pool.platform.accelerators_per_unit)
+    return max(needed, breaks, signed, option.offer.units.min, most_used, *falls)
 
 
 def _last_fall(entry: CostEntry, option: Option, frame: Frame) -> int:
@@ -279,6 +296,5 @@ def _affordable(option: Option, frame: Frame) -> int:
 def _outlay(piece: Piece, frame: Frame) -> Decimal:
     """Return the least cash one unit takes (hourly: one day)."""
     idle = After("idle", frame.last_day)
-    hours = on_demand_charges(piece, piece.lot.delivery, frame) if piece.option.is_on_demand else []
-    charges = [*unit_charges(piece, idle, frame), *hours]
+    charges = [*unit_charges(piece, idle, frame), *hire_charges(shortest_hire(piece))]
     return sum((charge.amount for charge in charges if is_invoiced(charge)), Decimal(0))

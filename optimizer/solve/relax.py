@@ -7,7 +7,7 @@ from typing import Any
 
 from optimizer.cost.frame import Frame
 from optimizer.results import LimitName
-from optimizer.schema.quote import Offer, Quote, Units
+from optimizer.schema.quote import BlockLength, BlockOffer, Offer, Quote, Units
 from optimizer.schema.scenario import Budget, Scenario
 
 
@@ -52,6 +52,10 @@ def _supply(frame: Frame) -> Frame:
     return _offers(frame, lambda offer: {"units": Units(min=offer.units.min, step=offer.units.step, max=None)})
 
 
+def _any_length(offer: Offer) -> Mapping[str, Any]:
+    return {"days": (BlockLength(to=LONG_BLOCK_DAYS, step=1),)} if isinstance(offer, BlockOffer) else {}
+
+
 def _zones(frame: Frame, **changes: Any) -> Frame:
     def lifted(scenario: Scenario) -> dict[str, Any]:
         return {
@@ -66,6 +70,9 @@ def _zones(frame: Frame, **changes: Any) -> Frame:
     return _scenario(frame, sites=lifted(frame.scenario))
 
 
+LONG_BLOCK_DAYS = 36_500
+"""Longest capacity block when its length is lifted."""
+
 PLENTY_OF_RACKS = 10**5
 """Rack positions of a zone whose number is lifted."""
 
@@ -77,6 +84,7 @@ RELAXATIONS: dict[LimitName, Callable[[Frame], Frame]] = {
     "racks": lambda frame: _zones(frame, racks=PLENTY_OF_RACKS),
     "supply": _supply,
     "fabric": lambda frame: _offers(frame, lambda offer: {"fabric_max_units": None}),
+    "block_length": lambda frame: _offers(frame, _any_length),
     "vendors": lambda frame: _vendors(frame, max=None),
     "second_source": lambda frame: _vendors(frame, second_source_share=0),
     "expired": lambda frame: _policy(frame, allow_expired_quotes=True),

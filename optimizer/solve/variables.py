@@ -117,12 +117,16 @@ class Builder:
         probe = After(policy, self.frame.last_day)
         return [After(policy, end) for end in self.ends(pool)] if probe.matters else [probe]
 
+    def run_pool(self, option: Option) -> str | None:
+        """Return the pool whose run an award of an option needs; None where awards may stand without one."""
+        return None if self.problem.anywhere else option.pool
+
     def by_after(self, var: PieceVar) -> list[tuple[After, int]]:
         """Return the variable split by after-run situation: parts add up to it, only the chosen one is above zero.
 
-        Awards stand in the pool of a run, so only the ends of its own runs matter (not when capacity is the objective).
+        Awards stand in the pool of a run, so only the ends of its own runs matter where that is a rule.
         """
-        pool = None if self.frame.scenario.objective == "capacity" else var.piece.option.pool
+        pool = self.run_pool(var.piece.option)
         afters = self.afters(pool)
         if not afters or not afters[0].matters:
             return [(after, var.index) for after in afters]
@@ -172,20 +176,26 @@ def _order(
     quote, offer = option.offer_key
     label = f"{quote}/{offer} {option.place} {option.lots[0].delivery}" + (f" tier {tier}" if tier else "")
     index = builder.model.boolean(f"take {label}")
-    profiles = _hourly_profiles(builder, pool, option) if option.is_on_demand else [None]
+    profiles = _hourly_profiles(builder, pool, option) if option.is_hired else [None]
     variables = []
     for piece in pieces:
         upper = _piece_upper(piece, bounds[1])
         for profile in profiles:
             where = f" {piece.lot.delivery} {piece.first}+" + (f" for #{builder.chosen[profile]}" if profile else "")
             number = builder.model.integer(f"units {label}{where}", 0, upper)
-            variables.append(PieceVar(hired(piece, profile.run.end) if profile else piece, profile, number, upper))
+            variables.append(PieceVar(_for(piece, profile), profile, number, upper))
     return Order(option, tier, index, *bounds, tuple(variables))
 
 
+def _for(piece: Piece, profile: Profile | None) -> Piece:
+    end = piece.option.hire_end(profile.run.end) if profile else None
+    return hired(piece, end) if end else piece
+
+
 def _hourly_profiles(builder: Builder, pool: Pool, option: Option) -> list[Profile]:
-    """An hourly option is rented for the run that starts on its ready day."""
-    return [profile for profile, _ in builder.profiles_in(pool) if profile.run.start == option.lots[0].ready]
+    """An option is hired for the run that starts on its ready day, when a block is long enough."""
+    starting = [profile for profile, _ in builder.profiles_in(pool) if profile.run.start == option.lots[0].ready]
+    return [profile for profile in starting if option.hire_end(profile.run.end) is not None]
 
 
 def _piece_upper(piece: Piece, most: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from optimizer.schema.quote import LeaseOffer, OnDemandOffer, Quote, ReservedOffer, TieredPrice
+from optimizer.schema.quote import BlockOffer, LeaseOffer, OnDemandOffer, Quote, ReservedOffer, TieredPrice
 from optimizer.schema.scenario import Fixed
 from optimizer.solve.check.case import Case, Holding, order_day
 from optimizer.solve.check.cash import total
@@ -86,7 +86,7 @@ def _quantity_breaches(holding: Holding) -> Breaches:
 
 def _place_breaches(case: Case, holding: Holding) -> Breaches:
     place, offer = holding.award.place, holding.offer
-    if isinstance(offer, ReservedOffer | OnDemandOffer):
+    if isinstance(offer, ReservedOffer | BlockOffer | OnDemandOffer):
         yield from same("region", holding.label, place, f"{holding.quote.vendor}/{offer.region}")
         return
     allowed = sorted(case.scenario.sites if offer.sites is None else set(offer.sites) & set(case.scenario.sites))
@@ -98,12 +98,22 @@ def _contract_breaches(case: Case, holding: Holding) -> Breaches:
     if isinstance(offer, LeaseOffer | ReservedOffer):
         end = add_months(award.delivery_date, offer.term_months) - dt.timedelta(days=1)
         yield from same("contract_end", holding.label, award.contract_end, end)
-    elif isinstance(offer, OnDemandOffer):
+    elif isinstance(offer, BlockOffer | OnDemandOffer):
         setup = dt.timedelta(days=holding.setup_days)
-        served = [(run.start - setup, run.end) for run in case.runs if run.pool == holding.pool]
+        runs = [(run.start - setup, run.end) for run in case.runs if run.pool == holding.pool]
+        served = [(first, _hired_until(offer, first, last)) for first, last in runs]
         days = (award.delivery_date, award.contract_end)
         text = " or ".join(f"{first} to {last}" for first, last in served) or "no run in its pool"
         yield from holds(days in served, "contract_end", holding.label, f"{days[0]} to {days[1]}", text)
+
+
+def _hired_until(offer: BlockOffer | OnDemandOffer, first: dt.date, last: dt.date) -> dt.date | None:
+    """Return the last day paid for a run: its own, or that of the shortest block that reaches it; None without one."""
+    if isinstance(offer, OnDemandOffer):
+        return last
+    wanted = (last - first).days + 1
+    fitting = [days for row in offer.days for days in range(row.step, row.to + 1, row.step) if days >= wanted]
+    return first + dt.timedelta(days=min(fitting) - 1) if fitting else None
 
 
 def _validity_breaches(case: Case, holding: Holding) -> Breaches:

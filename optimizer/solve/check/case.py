@@ -13,12 +13,12 @@ from decimal import Decimal
 from optimizer.results import Award, Plan, WorkloadPlan
 from optimizer.schema.base import OfferType
 from optimizer.schema.platform import Platform
-from optimizer.schema.quote import LeaseOffer, OnDemandOffer, PurchaseOffer, Quote, ReservedOffer
+from optimizer.schema.quote import BlockOffer, LeaseOffer, OnDemandOffer, PurchaseOffer, Quote, ReservedOffer
 from optimizer.schema.scenario import CostEntry, Scenario
 from optimizer.solve.check.facts import Facts
 from optimizer.units import add_months
 
-KnownOffer = PurchaseOffer | LeaseOffer | ReservedOffer | OnDemandOffer
+KnownOffer = PurchaseOffer | LeaseOffer | ReservedOffer | BlockOffer | OnDemandOffer
 """The offer types this checker can recompute."""
 
 ONE_DAY = dt.timedelta(days=1)

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from optimizer.results import Award
 from optimizer.schema.platform import Platform
-from optimizer.schema.quote import Lot, OnDemandOffer, PurchaseOffer, ReservedOffer
+from optimizer.schema.quote import BlockOffer, Lot, OnDemandOffer, PurchaseOffer, ReservedOffer
 from optimizer.schema.scenario import Scenario, Site
 from optimizer.solve.check.case import Delivery, KnownOffer, order_day
 from optimizer.solve.check.facts import Breach, Breaches
@@ -38,7 +38,9 @@ def own_deliveries(offer: KnownOffer, platform: Platform, units: int, scenario: 
     return tuple(Delivery(count, max(_lot_day(lot, order), earliest)) for lot, count in _fill(lots, units))
 
 
-def earliest_start(offer: ReservedOffer | OnDemandOffer, platform: Platform, scenario: Scenario) -> dt.date:
+def earliest_start(
+    offer: ReservedOffer | BlockOffer | OnDemandOffer, platform: Platform, scenario: Scenario
+) -> dt.date:
     """Return the first possible first day of a rental."""
     order = order_day(scenario)
     lead = _after_lead(order, offer.lead_weeks) or order
@@ -47,7 +49,7 @@ def earliest_start(offer: ReservedOffer | OnDemandOffer, platform: Platform, sce
 
 def readings(award: Award, offer: KnownOffer, platform: Platform, scenario: Scenario) -> list[tuple[Delivery, ...]]:
     """Return the different lots an award may consist of, given its stated delivery date; empty when none agrees."""
-    if isinstance(offer, ReservedOffer | OnDemandOffer):
+    if isinstance(offer, ReservedOffer | BlockOffer | OnDemandOffer):
         return [(Delivery(award.units, award.delivery_date),)]
     found = []
     for choice in _choices(award, offer, platform, scenario):
@@ -59,7 +61,7 @@ def readings(award: Award, offer: KnownOffer, platform: Platform, scenario: Scen
 
 def delivery_breaches(where: str, award: Award, offer: KnownOffer, platform: Platform, scenario: Scenario) -> Breaches:
     """Yield a breach when the stated delivery date is none that the offer allows."""
-    if isinstance(offer, ReservedOffer | OnDemandOffer):
+    if isinstance(offer, ReservedOffer | BlockOffer | OnDemandOffer):
         first = earliest_start(offer, platform, scenario)
         last = offer.start[1] if offer.start else None
         if award.delivery_date < first or (last is not None and award.delivery_date > last):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from optimizer.schema.quote import LeaseOffer, Milestone, PurchaseOffer, ReservedOffer
+from optimizer.schema.quote import BlockOffer, LeaseOffer, Milestone, PurchaseOffer, ReservedOffer
 from optimizer.solve.check.case import Case, Delivery, Holding
 from optimizer.solve.check.prices import ZERO, net_line, net_total
 from optimizer.units import add_months, calendar_shares, month_end
@@ -46,6 +46,8 @@ def award_payments(case: Case, holding: Holding) -> list[Payment]:
         paid = list(_lease(case, holding, offer))
     elif isinstance(offer, ReservedOffer):
         paid = list(_reserved(case, holding, offer))
+    elif isinstance(offer, BlockOffer):
+        paid = list(_block(case, holding))
     else:
         paid = list(_on_demand(case, holding))
     paid = [replace(payment, award=holding.position) for payment in _with_tax(paid, holding) if payment.amount]
@@ -118,6 +120,13 @@ def _excess_hours(case: Case, holding: Holding, hourly: Decimal, committed_h: De
     used_h = 24 * sum(run.days for run in runs)
     if used_h > committed_h:
         yield Payment(month_end(max(run.end for run in runs)), "reserved", hourly * (used_h - committed_h))
+
+
+def _block(case: Case, holding: Holding) -> Iterator[Payment]:
+    last = holding.award.contract_end or holding.first_day
+    days = (last - holding.first_day).days + 1
+    yield Payment(holding.first_day, "block", 24 * days * net_total(holding, case.facts))
+    yield from _lines(case, holding)
 
 
 def _on_demand(case: Case, holding: Holding) -> Iterator[Payment]:

@@ -35,6 +35,7 @@ RULES: tuple[Rule, ...] = (
     Rule("one_run", "pool", "deadline", capacity.one_run),
     Rule("one_order", "offer", None, quantities.one_order),
     Rule("quantity", "offer", "minimum_order", quantities.quantity),
+    Rule("signed", "offer", None, quantities.signed),
     Rule("fill", "offer", None, quantities.fill),
     Rule("pool_use", "pool", None, capacity.pool_use),
     Rule("cover", "pool", "supply", capacity.cover),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from optimizer.cost.plan_cost import serves
+from optimizer.solve.offers import signed_units
 from optimizer.solve.problem import Pool, Profile
 from optimizer.solve.variables import Builder, PieceVar, Term
 
@@ -17,12 +18,15 @@ def one_run(builder: Builder) -> None:
 
 
 def pool_use(builder: Builder) -> None:
-    """An order needs a run in its pool (not when capacity itself is the objective)."""
+    """An order needs a run in its pool (not when it is signed already, nor when capacity itself is the objective)."""
     if builder.frame.scenario.objective == "capacity":
         return
+    kept = signed_units(builder.frame)
     for pool in builder.problem.pools:
         runs = [(index, -1) for _, index in builder.profiles_in(pool)]
         for order in builder.orders_of(pool):
+            if order.option.offer_key in kept:
+                continue
             builder.model.add("pool_use", builder.model.names[order.index], [(order.index, 1), *runs], upper=0)
 
 

@@ -6,7 +6,7 @@ import datetime as dt
 from collections import defaultdict
 from decimal import Decimal
 
-from optimizer.cost.items import excess_charges, on_demand_charges, order_charges, unit_charges
+from optimizer.cost.items import excess_charges, hire_charges, order_charges, unit_charges
 from optimizer.cost.plan_cost import owned_charges, run_energy, serves
 from optimizer.solve.ledger import scale_digits, scaled_up
 from optimizer.solve.variables import Builder, Order, PieceVar
@@ -25,7 +25,7 @@ def awards(builder: Builder) -> None:
 def _usage(builder: Builder, order: Order, var: PieceVar) -> None:
     """Book hours: hourly units for their run, reserved units beyond what take-or-pay covers."""
     if var.profile is not None:
-        builder.ledger.book(var.index, on_demand_charges(var.piece, var.profile.run.end, builder.frame))
+        builder.ledger.book(var.index, hire_charges(var.piece))
         return
     groups: dict[tuple[dt.date, dt.date], list[int]] = defaultdict(list)
     for profile, index in builder.chosen.items():

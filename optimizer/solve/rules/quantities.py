@@ -6,6 +6,7 @@ from collections import defaultdict
 from itertools import pairwise
 
 from optimizer.cost.option import is_incremental
+from optimizer.solve.offers import signed_units
 from optimizer.solve.problem import Profile
 from optimizer.solve.variables import Builder, Order, PieceVar
 
@@ -26,6 +27,16 @@ def quantity(builder: Builder) -> None:
         if step > 1:
             steps = builder.model.integer(f"steps {name}", 0, order.most // step)
             builder.model.add("quantity", f"{name} step", [*order.units(), (steps, -step)], 0, 0)
+
+
+def signed(builder: Builder) -> None:
+    """Units signed already: some order of the offer is taken, with at least those units."""
+    orders = builder.by_offer()
+    for offer, units in signed_units(builder.frame).items():
+        own = orders.get(offer, [])
+        name = "/".join(offer)
+        builder.model.add("signed", f"{name} taken", [(order.index, 1) for order in own], lower=1)
+        builder.model.add("signed", f"{name} units", [term for order in own for term in order.units()], lower=units)
 
 
 def fill(builder: Builder) -> None:

@@ -211,14 +211,14 @@ def _lasts(builder: Builder, span: Span) -> dict[dt.date, int]:
 
 def _last_needs(builder: Builder, span: Span, order: Order) -> Iterable[tuple[list[Term], dt.date, int]]:
     """Yield (terms, day, slack): sum of lasts at or after day + terms >= -slack."""
-    if order.option.is_on_demand:
+    if order.option.is_hired:
         for var in order.pieces:
             if var.profile is not None:
-                after = After("idle", var.profile.run.end)
-                day = min(var.profile.run.end, span.last_day(order.option, after))
+                after = After(builder.frame.scenario.after_run.policy, var.profile.run.end)
+                day = span.last_day(var.piece.option, after)
                 yield [(order.index, -1), (builder.chosen[var.profile], -1)], day, 1
         return
-    pool = None if builder.frame.scenario.objective == "capacity" else order.option.pool
+    pool = builder.run_pool(order.option)
     situations = builder.afters(pool)
     if situations and not situations[0].matters:
         yield [(order.index, -1)], span.last_day(order.option, situations[0]), 0

@@ -35,7 +35,7 @@ def _presence(builder: Builder) -> list[tuple[dt.date, dt.date, Term]]:
         if pool.owned_nodes
     ]
     for order in builder.orders:
-        if not order.option.is_on_demand:
+        if not order.option.is_hired:
             per_unit = order.option.platform.accelerators_per_unit
             last = order.option.last_day(frame)
             found += [(var.piece.lot.ready, last, (var.index, per_unit)) for var in order.pieces]
