@@ -24,15 +24,15 @@ from optimizer.io.shipped import located
 from optimizer.results import Comparison, Layout, LayoutRow, Plan, Provenance, SolveInfo, Verification
 from optimizer.schema.base import Precision
 from optimizer.schema.scenario import Scenario
-from optimizer.solve.assumed import assumed
-from optimizer.solve.backend import Progress, Settings
-from optimizer.solve.binding import with_binding
-from optimizer.solve.check import Facts, check
-from optimizer.solve.compare import compare_platforms
-from optimizer.solve.conflict import explain_infeasible
-from optimizer.solve.planner import Inputs, Modes, decide, prepare, refuse_unbounded
-from optimizer.solve.plans import Report, plan_of
-from optimizer.solve.search import SolverName
+from optimizer.solver.assumed import assumed
+from optimizer.solver.backend import Progress, Settings
+from optimizer.solver.binding import with_binding
+from optimizer.solver.check import Facts, check
+from optimizer.solver.compare import compare_platforms
+from optimizer.solver.conflict import explain_infeasible
+from optimizer.solver.planner import Inputs, Modes, decide, prepare, refuse_unbounded
+from optimizer.solver.plans import Report, plan_of
+from optimizer.solver.search import SolverName
 from optimizer.version import __version__
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from optimizer.cost.frame import Frame
-from optimizer.solve.linear import LinearModel
-from optimizer.solve.rules import RULES, Rule
-from optimizer.solve.variables import Builder, declare
+from optimizer.solver.linear import LinearModel
+from optimizer.solver.rules import RULES, Rule
+from optimizer.solver.variables import Builder, declare
 from tests.golden.scenes import SCENES
-from tests.unit.solve.deciding import problem
+from tests.unit.solver.deciding import problem
 
 HERE = Path(__file__).parent
 

@@ -16,7 +16,7 @@ CHECKER_MAY_IMPORT = (
     "optimizer.results",
     "optimizer.units",
     "optimizer.errors",
-    "optimizer.solve.check",
+    "optimizer.solver.check",
 )
 
 
@@ -32,7 +32,7 @@ def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 def test_the_checker_imports_only_records_and_calendar() -> None:
     graph = grimp.build_graph("optimizer", cache_dir=None)
-    checker = [module for module in graph.modules if module.startswith("optimizer.solve.check")]
+    checker = [module for module in graph.modules if module.startswith("optimizer.solver.check")]
     imported = {name for module in checker for name in graph.find_modules_directly_imported_by(module)}
     assert checker
     assert not [name for name in imported if not name.startswith(CHECKER_MAY_IMPORT)]

@@ -20,12 +20,12 @@ from optimizer.errors import InputError
 from optimizer.io.json_text import plan_json
 from optimizer.io.plans import read_plan
 from optimizer.results import Plan
-from optimizer.solve import search as search_module
-from optimizer.solve.backend import Settings
-from optimizer.solve.model import build_model
+from optimizer.solver import search as search_module
+from optimizer.solver.backend import Settings
+from optimizer.solver.model import build_model
 from optimizer.units import round_money
 from tests.property.instances import Instance, instance
-from tests.unit.solve.deciding import decided, planned, prepared
+from tests.unit.solver.deciding import decided, planned, prepared
 
 ROOT = Path(__file__).parents[2]
 SEEDS_PER_BLOCK = 30
@@ -227,7 +227,7 @@ PRINT_PLANS = """
 import sys
 from optimizer.io.json_text import plan_json
 from tests.property.instances import instance
-from tests.unit.solve.deciding import planned
+from tests.unit.solver.deciding import planned
 sys.stdout.buffer.write("".join(plan_json(planned(instance(seed).frame())) for seed in range(12)).encode())
 """
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from optimizer.cost.frame import Frame
-from optimizer.solve.backend import Settings
-from optimizer.solve.conflict import explain_infeasible
-from optimizer.solve.planner import Modes
+from optimizer.solver.backend import Settings
+from optimizer.solver.conflict import explain_infeasible
+from optimizer.solver.planner import Modes
 from tests.unit.cost.world import frame, platform, purchase, quote, site, stated, workload
-from tests.unit.solve.deciding import decided, inputs, prepared
+from tests.unit.solver.deciding import decided, inputs, prepared
 
 
 def world(**changes: object) -> Frame:

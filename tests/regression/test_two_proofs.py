@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from optimizer.cli.main import main
-from optimizer.solve.backend import Settings
-from optimizer.solve.search import SolverName
+from optimizer.solver.backend import Settings
+from optimizer.solver.search import SolverName
 from tests.unit.cost.world import frame, purchase, quote, site, stated, workload
-from tests.unit.solve.deciding import decided
-from tests.unit.solve.faults import inject, says
+from tests.unit.solver.deciding import decided
+from tests.unit.solver.faults import inject, says
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from decimal import Decimal
 
 import pytest
 
-from optimizer.solve.model import build_model
-from optimizer.solve.search import SolverName
+from optimizer.solver.model import build_model
+from optimizer.solver.search import SolverName
 from tests.unit.cost.world import frame, purchase, quote, site, stated, workload
-from tests.unit.solve.deciding import awarded, decided, planned, problem
+from tests.unit.solver.deciding import awarded, decided, planned, problem
 
 TRILLION = 10**12
 SOLVERS: list[SolverName] = ["auto", "highs"]

@@ -12,9 +12,9 @@ from random import Random
 
 import pytest
 
-from optimizer.solve.backend import Settings
-from optimizer.solve.cpsat import CpSat, configured, translate
-from optimizer.solve.linear import LinearModel, Terms
+from optimizer.solver.backend import Settings
+from optimizer.solver.cpsat import CpSat, configured, translate
+from optimizer.solver.linear import LinearModel, Terms
 
 GROUPS, OPTIONS = 6, 4
 SEEDS = range(60)
@@ -84,7 +84,7 @@ def test_without_the_guard_the_fault_is_there() -> None:
     """When a new ortools no longer fails here, the guard can go."""
     wrong = [seed for seed in (8, 40, 57, 58) if _unguarded(case(seed)) != case(seed).best()]
     assert wrong, (
-        "no wrong optimum any more: presolve_inclusion_work_limit = 0 may be dropped from optimizer/solve/cpsat.py"
+        "no wrong optimum any more: presolve_inclusion_work_limit = 0 may be dropped from optimizer/solver/cpsat.py"
     )
 
 

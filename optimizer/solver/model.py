@@ -1,0 +1,128 @@
+"""The compact model of a problem: all rules applied, objectives in integers, and its solutions read back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from optimizer.cost.choice import Choice, Taken
+from optimizer.solver.ledger import scale_digits, scaled
+from optimizer.solver.linear import LinearModel
+from optimizer.solver.problem import Problem
+from optimizer.solver.rules import RULES
+from optimizer.solver.variables import Builder, Order, declare
+
+FLOP_UNIT = 10**15
+"""Capacity is counted in 1e15 FLOP: fine enough to tell plans apart, small enough for 64 bits."""
+
+Objective = dict[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class CompactModel:
+    """A built model.
+
+    Attributes:
+        builder: Variables and what they stand for.
+        digits: Digits behind the major unit that ``npv`` counts.
+        npv: Present value of all charges.
+    """
+
+    builder: Builder
+    digits: int
+    npv: Objective
+
+    @property
+    def linear(self) -> LinearModel:
+        """The rows."""
+        return self.builder.model
+
+    def end(self) -> Objective:
+        """Return the last day of the run as days since today."""
+        today = self.builder.frame.today
+        return {index: (profile.run.end - today).days for profile, index in self.builder.chosen.items()}
+
+    def capacity(self) -> Objective:
+        """Return the effective compute to the horizon, negative (to be minimised)."""
+        terms: Objective = {}
+        rates = effective_rates(self.builder.problem)
+        for order in self.builder.orders:
+            for var in order.pieces:
+                last = var.piece.option.last_day(self.builder.frame)
+                days = (last - var.piece.lot.ready).days + 1
+                per_unit = order.option.platform.accelerators_per_unit * rates.get(order.option.platform.id, 0)
+                terms[var.index] = -max(0, days) * per_unit
+        return terms
+
+    def nodes_end_orders(self) -> Objective:
+        """Return nodes awarded, then last day, then number of awards, as one sum."""
+        terms = {index: days * 10**3 for index, days in self.end().items()}
+        for order in self.builder.orders:
+            terms[order.index] = 1
+            for index, nodes in order.units(order.option.platform.nodes_per_unit):
+                terms[index] = terms.get(index, 0) + nodes * 10**9
+        return terms
+
+    def offer_order(self) -> Objective:
+        """Return the sum of offer rank x units, then of option rank: earlier offers and deliveries first."""
+        terms: Objective = {}
+        for rank, orders in enumerate(self.builder.by_offer().values()):
+            for position, order in enumerate(orders):
+                terms[order.index] = position
+                for index, _ in order.units():
+                    terms[index] = (rank + 1) * 10**4
+        return terms
+
+    def objectives(self) -> list[Objective]:
+        """Return the objectives in order: each is fixed at its optimum before the next."""
+        first: dict[str, list[Objective]] = {
+            "cost": [self.npv],
+            "time": [self.end(), self.npv],
+            "capacity": [self.capacity(), self.npv],
+        }
+        return [*first[self.builder.frame.scenario.objective], self.nodes_end_orders(), self.offer_order()]
+
+    def choice(self, values: list[int]) -> Choice:
+        """Return the decision that variable values stand for."""
+        runs = tuple(profile.run for profile, index in self.builder.chosen.items() if values[index])
+        taken = [_taken(order, values) for order in self.builder.orders if values[order.index]]
+        return Choice(tuple(sorted(taken, key=lambda award: award.option.key)), runs)
+
+
+def _taken(order: Order, values: list[int]) -> Taken:
+    units = sum(values[var.index] for var in order.pieces)
+    ends = [var.piece.option.end for var in order.pieces if var.profile and values[var.index]]
+    option = replace(order.option, end=ends[0]) if ends else order.option
+    return Taken(option, units)
+
+
+def effective_rates(problem: Problem) -> dict[str, int]:
+    """Return the effective compute per accelerator and day by platform, in ``FLOP_UNIT`` (1 when only modes are known)."""
+    best: dict[str, float] = {}
+    for profile in problem.profiles:
+        rate = profile.run.candidate.effective_flop_per_accelerator_day
+        platform = profile.pool.platform.id
+        if rate is not None:
+            best[platform] = max(best.get(platform, 0.0), rate)
+    if not best:
+        return {pool.platform.id: 1 for pool in problem.pools}
+    return {platform: round(rate / FLOP_UNIT) for platform, rate in best.items()}
+
+
+def build_model(problem: Problem) -> CompactModel:
+    """Return the compact model of a problem with every rule applied."""
+    builder = declare(problem)
+    for rule in RULES:
+        rule.add(builder)
+    digits = scale_digits([builder.ledger.npv], builder.model.upper, builder.frame.scenario.currency)
+    return CompactModel(builder, digits, scaled(builder.ledger.npv, digits))
+
+
+def feasibility_model(problem: Problem) -> LinearModel:
+    """Return the rows of a problem without its objective; money only where a budget reads it."""
+    builder = declare(problem)
+    budget = builder.frame.scenario.budget
+    money = budget.total is not None or bool(budget.by_fiscal_year)
+    for rule in RULES:
+        if money or rule.kind != "money":
+            rule.add(builder)
+    return builder.model

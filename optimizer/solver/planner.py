@@ -1,0 +1,184 @@
+"""From a scenario to a plan record: candidates, search, exact pricing, independent check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from optimizer.candidates.conditions import Conditions
+from optimizer.candidates.modes import ModesResult, modes, stated_modes
+from optimizer.cost.frame import Frame
+from optimizer.engine.bands import Bands
+from optimizer.engine.software import Software
+from optimizer.errors import InputError, Problem
+from optimizer.results import Candidate
+from optimizer.schema.architecture import Architecture
+from optimizer.schema.platform import Platform
+from optimizer.solver.backend import Settings
+from optimizer.solver.enumerate import enumerate_plans
+from optimizer.solver.offers import unit_power_kw
+from optimizer.solver.problem import Pool, build, pools, supply_nodes
+from optimizer.solver.problem import Problem as Decision
+from optimizer.solver.search import Found, SolverName, search
+
+EVERY_NODE_COUNT_TO = 1024
+"""Node counts up to here are all on the grid."""
+
+COARSE_STEP = 16
+"""Beyond, only multiples of this are."""
+
+GRID_ACCELERATORS = 16384
+"""Largest run on the grid: the largest public dense training run (Llama 3.1 405B)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """Everything a plan is made from, read and checked.
+
+    Attributes:
+        frame: Scenario, platforms and quotes.
+        architectures: Architectures by id.
+        software: Training stacks by id.
+        bands: How far reality may be from a prediction.
+    """
+
+    frame: Frame
+    architectures: Mapping[str, Architecture]
+    software: Mapping[str, Software]
+    bands: Bands
+
+    def with_frame(self, frame: Frame) -> Inputs:
+        """Return the inputs with a changed scenario."""
+        return Inputs(frame, self.architectures, self.software, self.bands)
+
+
+@dataclass
+class Modes:
+    """Candidates by workload and platform, computed once however often a scenario is solved again.
+
+    Attributes:
+        layouts_evaluated: Layouts whose memory or time was computed so far.
+    """
+
+    layouts_evaluated: int = 0
+    _known: dict[tuple[object, ...], ModesResult] = field(default_factory=dict)
+
+    def of(self, inputs: Inputs, name: str, platform: Platform, most_nodes: int) -> ModesResult:
+        """Return the modes of a workload on a platform up to a node count."""
+        scenario = inputs.frame.scenario
+        workload = scenario.workloads[name].model_copy(
+            update={"deadline": None, "release": None, "deadline_margin_days": 0}
+        )
+        key = (
+            name,
+            repr(workload),
+            platform.id,
+            most_nodes,
+            repr(scenario.policy.performance_quantile),
+            repr(scenario.reliability),
+        )
+        if key not in self._known:
+            self._known[key] = self._compute(inputs, name, platform, most_nodes)
+            self.layouts_evaluated += self._known[key].layouts_evaluated
+        return self._known[key]
+
+    def _compute(self, inputs: Inputs, name: str, platform: Platform, most_nodes: int) -> ModesResult:
+        scenario = inputs.frame.scenario
+        workload = scenario.workloads[name]
+        if workload.architecture is None:
+            return stated_modes(name, workload, platform)
+        conditions = Conditions(inputs.software, inputs.bands, scenario.reliability, scenario.policy)
+        architecture = inputs.architectures[workload.architecture]
+        return modes(name, workload, architecture, platform, conditions, node_grid(platform, most_nodes))
+
+
+def node_grid(platform: Platform, most_nodes: int) -> list[int]:
+    """Return the node counts considered: every integer to 1,024, then multiples of 16, to 16,384 accelerators."""
+    most = min(most_nodes, GRID_ACCELERATORS // platform.accelerators_per_node)
+    fine = range(1, min(most, EVERY_NODE_COUNT_TO) + 1)
+    coarse = range(EVERY_NODE_COUNT_TO + COARSE_STEP, most + 1, COARSE_STEP)
+    return [*fine, *coarse]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A decision problem with what was left out on the way.
+
+    Attributes:
+        problem: Pools, profiles and the offers that cannot be used.
+        modes: Modes by (workload, platform).
+    """
+
+    problem: Decision
+    modes: Mapping[tuple[str, str], ModesResult]
+
+    @property
+    def candidates(self) -> int:
+        """Modes offered to the solver."""
+        return sum(len(found.candidates) for found in self.modes.values())
+
+
+def prepare(inputs: Inputs, known: Modes) -> Prepared:
+    """Return the decision problem of a scenario: pools, modes and profiles."""
+    frame = inputs.frame
+    found, rejected = pools(frame)
+    results: dict[tuple[str, str], ModesResult] = {}
+    candidates: dict[str, list[Candidate]] = {}
+    for name, workload in frame.scenario.workloads.items():
+        for platform, most in _largest(found, frame).items():
+            if workload.platforms.permits(platform):
+                results[name, platform] = known.of(inputs, name, frame.platforms[platform], most)
+        candidates[name] = [
+            mode for (owner, _), result in results.items() if owner == name for mode in result.candidates
+        ]
+    left_out = [rejection for result in results.values() for rejection in result.rejections]
+    return Prepared(build(frame, candidates, found, [*rejected, *left_out]), results)
+
+
+def _largest(found: Sequence[Pool], frame: Frame) -> dict[str, int]:
+    """Return the most nodes any pool of each platform can have."""
+    most: dict[str, int] = {}
+    for pool in found:
+        nodes = min(supply_nodes(pool), powered_nodes(pool, frame))
+        most[pool.platform.id] = max(most.get(pool.platform.id, 0), nodes)
+    return most
+
+
+def powered_nodes(pool: Pool, frame: Frame) -> int:
+    """Return the nodes the most power a site ever has can feed."""
+    steps = frame.site(pool.site).power if pool.site else None
+    if steps is None or not pool.options:
+        return GRID_ACCELERATORS
+    most = max((step.kw for step in steps), default=Decimal(0))
+    least = min(unit_power_kw(option, frame) for option in pool.options)
+    return pool.owned_nodes + int(most // least) * pool.platform.nodes_per_unit
+
+
+def refuse_unbounded(frame: Frame) -> None:
+    """Refuse the objective capacity without a budget or a site limit.
+
+    Raises:
+        InputError: nothing bounds what would be bought.
+    """
+    scenario = frame.scenario
+    bounded = (
+        scenario.budget.total
+        or scenario.budget.by_fiscal_year
+        or any(s.power or s.zones for s in scenario.sites.values())
+    )
+    if scenario.objective == "capacity" and not bounded:
+        found = "capacity without a budget or a site limit"
+        raise InputError([Problem("objective", found, "something must bound what is bought", "Give budget.total")])
+
+
+def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique: bool = True) -> Found:
+    """Return the best decision of a problem.
+
+    Raises:
+        InternalError: proofs disagree.
+        InputError: enumeration was asked for a problem too large for it.
+    """
+    if solver == "enumerate":
+        return enumerate_plans(prepared.problem)
+    return search(prepared.problem, solver, settings, unique=unique)

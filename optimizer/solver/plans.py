@@ -1,0 +1,105 @@
+"""Plan records: a decision priced, checked and written down; or the conflict when there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from optimizer.cost.choice import Choice
+from optimizer.cost.frame import Frame
+from optimizer.errors import InternalError
+from optimizer.results import Conflict, Objective, Plan, Provenance, Rejection, SolveInfo
+from optimizer.solver.assemble import award, cost, priced, workload_plan
+from optimizer.solver.check import Facts, check
+from optimizer.solver.enumerate import capacity
+from optimizer.solver.planner import Inputs, Prepared
+from optimizer.solver.search import Found
+from optimizer.solver.usage import usage
+
+UNITS = {"time": "days", "capacity": "1e15 FLOP"}
+"""Units of the objectives that are not money (days are counted from today); cost is a net present value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a plan record says besides the decision."""
+
+    solve: SolveInfo
+    rejections: Sequence[Rejection]
+    provenance: Provenance
+    conflict: Conflict | None = None
+
+
+def objective(choice: Choice, found: Found, prepared: Prepared) -> Objective:
+    """Return the objective of a choice with its proven bound and gap."""
+    frame = prepared.problem.frame
+    kind = frame.scenario.objective
+    value = objective_value(choice, prepared)
+    bound = value if found.status == "optimal" else found.bound
+    gap = None if bound is None else abs(value - bound) / max(abs(value), Decimal(1))
+    currency = frame.scenario.currency if kind == "cost" else None
+    return Objective(kind=kind, value=value, bound=bound, gap=gap, currency=currency, unit=currency or UNITS[kind])
+
+
+def objective_value(choice: Choice, prepared: Prepared) -> Decimal:
+    """Return the first objective of a choice: present value, days from today, or effective compute."""
+    frame = prepared.problem.frame
+    if frame.scenario.objective == "time":
+        return Decimal((choice.last_run - frame.today).days)
+    if frame.scenario.objective == "capacity":
+        return capacity(choice, prepared.problem)
+    return priced(choice, frame).npv
+
+
+def plan_of(found: Found, prepared: Prepared, inputs: Inputs, report: Report) -> Plan:
+    """Return the plan record of what a search found, checked independently.
+
+    Raises:
+        InternalError: the independent check disagrees; the plan is not handed out.
+    """
+    frame = inputs.frame
+    choice = found.choice
+    if choice is None:
+        return _without_plan(found, frame, report)
+    record, own = cost(choice, frame)
+    runs = {run.candidate.workload: workload_plan(run, frame.scenario) for run in choice.runs}
+    plan = Plan(
+        scenario=frame.scenario.name or "scenario",
+        status=found.status,
+        objective=objective(choice, found, prepared),
+        solve=report.solve,
+        workloads=runs,
+        awards=tuple(award(taken, choice, frame) for taken in choice.taken),
+        cost=record,
+        limits=usage(choice, own, frame),
+        rejections=tuple(report.rejections),
+        conflict=None,
+        analyses={},
+        provenance=report.provenance,
+    )
+    breaches = check(plan, Facts(frame.scenario, frame.platforms, inputs.architectures, frame.quotes))
+    if breaches:
+        raise InternalError("the plan found fails its independent check: " + " ".join(map(str, breaches[:5])))
+    return plan
+
+
+def _without_plan(found: Found, frame: Frame, report: Report) -> Plan:
+    kind = frame.scenario.objective
+    currency = frame.scenario.currency if kind == "cost" else None
+    return Plan(
+        scenario=frame.scenario.name or "scenario",
+        status=found.status,
+        objective=Objective(
+            kind=kind, value=None, bound=found.bound, gap=None, currency=currency, unit=currency or UNITS[kind]
+        ),
+        solve=report.solve,
+        workloads={},
+        awards=(),
+        cost=None,
+        limits=(),
+        rejections=tuple(report.rejections),
+        conflict=report.conflict,
+        analyses={},
+        provenance=report.provenance,
+    )

@@ -1,0 +1,300 @@
+"""The decision problem: pools with their options, and the profiles (mode, start) a run may take in each."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from itertools import pairwise
+from math import ceil, lcm
+
+from optimizer.cost.after import After
+from optimizer.cost.choice import Run
+from optimizer.cost.entries import matching, pieces_per_unit, table
+from optimizer.cost.frame import DAY, Frame
+from optimizer.cost.items import hire_charges, is_invoiced, unit_charges
+from optimizer.cost.option import UNLIMITED_UNITS, Option, Piece, maximum, possible_pieces, shortest_hire
+from optimizer.results import Candidate, Rejection
+from optimizer.schema.platform import Platform
+from optimizer.schema.quote import TieredPrice
+from optimizer.schema.scenario import CostEntry, Workload
+from optimizer.solver.offers import (
+    Listed,
+    listed,
+    rejection,
+    rental_options,
+    rental_place,
+    rental_ready,
+    signed_units,
+    site_options,
+    unit_power_kw,
+    units_per_rack,
+)
+from optimizer.solver.spares import spares
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The nodes of one platform in one place.
+
+    Attributes:
+        platform: The platform.
+        place: Site, or ``vendor/region``.
+        site: Our site; None in a provider's region.
+        options: What can be awarded there, in order of offer and delivery.
+        owned_nodes: Nodes we have there.
+    """
+
+    platform: Platform
+    place: str
+    site: str | None
+    options: tuple[Option, ...]
+    owned_nodes: int
+
+    @property
+    def name(self) -> str:
+        """``platform@place``."""
+        return f"{self.platform.id}@{self.place}"
+
+    @cached_property
+    def starts(self) -> tuple[dt.date, ...]:
+        """Days on which some of it becomes usable, ascending."""
+        return tuple(sorted({lot.ready for option in self.options for lot in option.lots}))
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """A workload's run in a pool: mode and start.
+
+    Attributes:
+        workload: Name of the workload.
+        pool: The pool.
+        run: Mode, place and first day.
+        nodes_needed: Nodes of the mode and spares.
+    """
+
+    workload: str
+    pool: Pool
+    run: Run
+    nodes_needed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What the model is built from.
+
+    Attributes:
+        frame: Scenario, dates, rates.
+        pools: Pools with at least one option or owned node.
+        profiles: Every run that fits its window and could be supplied.
+        rejections: Offers and platforms that cannot be used, with the limit.
+    """
+
+    frame: Frame
+    pools: tuple[Pool, ...]
+    profiles: tuple[Profile, ...]
+    rejections: tuple[Rejection, ...]
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """All options, pool by pool."""
+        return tuple(option for pool in self.pools for option in pool.options)
+
+    @property
+    def anywhere(self) -> bool:
+        """Whether something may be awarded in a pool without a run: capacity is the objective, or units are signed."""
+        return self.frame.scenario.objective == "capacity" or bool(self.frame.scenario.fix)
+
+    def keep(self, profiles: Iterable[Profile]) -> Problem:
+        """Return the problem with fewer profiles, and only the pools in which something may then be awarded."""
+        kept = tuple(profiles)
+        used = {profile.pool.name for profile in kept}
+        pools = tuple(pool for pool in self.pools if self.anywhere or pool.name in used or pool.owned_nodes)
+        return Problem(self.frame, pools, kept, self.rejections)
+
+
+def window(workload: Workload, frame: Frame) -> tuple[dt.date, dt.date]:
+    """Return the first and last day a workload may use."""
+    first = workload.release or frame.today
+    if workload.deadline is None:
+        return first, frame.last_day
+    return first, min(workload.deadline - workload.deadline_margin_days * DAY, frame.last_day)
+
+
+def pools(frame: Frame) -> tuple[tuple[Pool, ...], tuple[Rejection, ...]]:
+    """Return every pool that can be supplied, and the offers that cannot be used."""
+    rejected: list[Rejection] = []
+    usable: list[Listed] = []
+    for entry in listed(frame):
+        found = rejection(entry, frame)
+        if found:
+            rejected.append(found)
+        else:
+            usable.append(entry)
+    options = [option for entry in usable for option in site_options(entry, frame)]
+    options += _rentals(usable, options, frame)
+    return _grouped(options, frame), tuple(rejected)
+
+
+def _rentals(usable: Sequence[Listed], site: Sequence[Option], frame: Frame) -> list[Option]:
+    """Rentals are offered from the releases and from the days on which others of their pool become ready."""
+    releases = {window(workload, frame)[0] for workload in frame.scenario.workloads.values()}
+    groups: dict[tuple[str, str], list[Listed]] = defaultdict(list)
+    for entry in usable:
+        place = rental_place(entry)
+        if place is not None:
+            groups[entry.platform.id, place].append(entry)
+    found = []
+    for entries in groups.values():
+        ready = [rental_ready(entry, frame) for entry in entries]
+        starts = {max(day, release) for day in ready for release in releases} | releases
+        found += [option for entry in entries for option in rental_options(entry, starts, frame)]
+    return found
+
+
+def _grouped(options: Sequence[Option], frame: Frame) -> tuple[Pool, ...]:
+    groups: dict[str, list[Option]] = defaultdict(list)
+    for option in options:
+        groups[option.pool].append(option)
+    owned: dict[str, int] = defaultdict(int)
+    for own in frame.scenario.owned:
+        owned[f"{own.platform}@{own.site}"] += own.nodes
+    found = []
+    for name in sorted({*groups, *owned}):
+        platform, _, place = name.partition("@")
+        site = place if place in frame.scenario.sites else None
+        members = tuple(sorted(groups.get(name, []), key=lambda option: option.key))
+        found.append(Pool(frame.platforms[platform], place, site, members, owned[name]))
+    return tuple(found)
+
+
+def supply_nodes(pool: Pool, start: dt.date | None = None, end: dt.date | None = None, run_nodes: int = 0) -> int:
+    """Return the most nodes a pool can have (for a run of some nodes between two days).
+
+    Leases and contracts that end before the run, and awards on a fabric smaller than the run, do not count.
+    """
+    best: dict[tuple[str, str], int] = defaultdict(int)
+    for option in pool.options:
+        if _stays(option, end) and fabric_nodes(option) >= run_nodes:
+            best[option.offer_key] = max(best[option.offer_key], _units_ready(option, start))
+    return pool.owned_nodes + pool.platform.nodes_per_unit * sum(best.values())
+
+
+def _stays(option: Option, end: dt.date | None) -> bool:
+    """Return whether a contract reaches a day, or a hire can."""
+    if end is None or option.is_purchase:
+        return True
+    if option.is_hired:
+        return option.hire_end(end) is not None
+    return option.end is None or option.end >= end
+
+
+def fabric_nodes(option: Option) -> int:
+    """Return the nodes of the largest run an award of the option allows in its pool."""
+    units = option.offer.fabric_max_units
+    return UNLIMITED_UNITS if units is None else units * option.platform.nodes_per_unit
+
+
+def _units_ready(option: Option, start: dt.date | None) -> int:
+    most = maximum(option)
+    if start is None:
+        return most
+    ready = [lot for lot in option.lots if lot.ready <= start]
+    return sum(most if lot.units is None else min(lot.units, most) for lot in ready)
+
+
+def build(
+    frame: Frame, candidates: Mapping[str, Sequence[Candidate]], found: Sequence[Pool], rejected: Sequence[Rejection]
+) -> Problem:
+    """Return the problem for the candidates of each workload."""
+    profiles = tuple(
+        profile
+        for name in frame.scenario.workloads
+        for pool in found
+        for profile in _profiles(name, pool, candidates.get(name, ()), frame)
+    )
+    return Problem(frame, tuple(found), profiles, tuple(rejected))
+
+
+def _profiles(name: str, pool: Pool, candidates: Sequence[Candidate], frame: Frame) -> Iterable[Profile]:
+    release, last = window(frame.scenario.workloads[name], frame)
+    own = [candidate for candidate in candidates if candidate.platform == pool.platform.id]
+    starts = sorted({release, *(day for day in pool.starts if day > release)})
+    for candidate in own:
+        for start in starts:
+            run = Run(candidate, pool.platform, pool.place, pool.site, start)
+            needed = candidate.nodes + _spare_nodes(candidate, pool, frame)
+            if run.end <= last and supply_nodes(pool, start, run.end, candidate.nodes) >= needed:
+                yield Profile(name, pool, run, needed)
+
+
+def _spare_nodes(candidate: Candidate, pool: Pool, frame: Frame) -> int:
+    """Spares are planned for engine modes at our own sites; stated modes are final and providers replace nodes."""
+    if pool.site is None or candidate.layout is None:
+        return 0
+    return spares(candidate.nodes, frame.scenario.reliability)
+
+
+def units_limit(pool: Pool, option: Option, problem: Problem) -> int:
+    """Return a number of units an award never needs to exceed.
+
+    Beyond the nodes of the largest run, the highest price break, the minimum, the last fall of a table of ``costs`` and
+    the after-run cap a unit only costs; where vendors must share, they follow the largest of them.
+    When capacity is the objective, what the budget buys or the site feeds.
+    """
+    step = option.offer.units.step
+    if problem.frame.scenario.objective == "capacity":
+        return min(maximum(option), _affordable(option, problem.frame)) // step * step
+    units = _worth(pool, option, problem)
+    if problem.frame.scenario.policy.vendors.second_source_share and problem.frame.scenario.fix:
+        return maximum(option) // step * step  # signed units of another pool may be the largest
+    if problem.frame.scenario.policy.vendors.second_source_share:
+        largest = max(_worth(pool, other, problem) for other in pool.options)
+        units = largest + lcm(*(other.offer.units.step for other in pool.options))
+    return min(maximum(option), ceil(units / step) * step)
+
+
+def _worth(pool: Pool, option: Option, problem: Problem) -> int:
+    """Return the units beyond which an award by itself gains nothing."""
+    per_unit = pool.platform.nodes_per_unit
+    needed = max((ceil(p.nodes_needed / per_unit) for p in problem.profiles if p.pool is pool), default=0)
+    breaks = max(option.offer.price.breaks) if isinstance(option.offer.price, TieredPrice) else 1
+    cap = problem.frame.scenario.after_run.max_accelerators or 0
+    falls = (_last_fall(entry, option, problem.frame) for entry in matching(problem.frame, option))
+    signed = signed_units(problem.frame).get(option.offer_key, 0)
+    most_used = ceil(cap / pool.platform.accelerators_per_unit)
+    return max(needed, breaks, signed, option.offer.units.min, most_used, *falls)
+
+
+def _last_fall(entry: CostEntry, option: Option, frame: Frame) -> int:
+    """Return the units at which a table of ``costs`` falls for the last time; 0 when it never does."""
+    falls = [after[0] for before, after in pairwise(table(entry, frame)) if after[1] < before[1]]
+    return ceil(max(falls, default=0) / pieces_per_unit(entry, option))
+
+
+def _affordable(option: Option, frame: Frame) -> int:
+    """Return the most units that the budget, or the power and racks of the site, could allow."""
+    limits = [UNLIMITED_UNITS]
+    budget = frame.scenario.budget
+    cash = [frame.amount(budget.total)] if budget.total else []
+    if cash:
+        cheapest = min(_outlay(piece, frame) for piece in possible_pieces(option, frame))
+        limits += [int(amount / cheapest) for amount in cash if cheapest > 0]
+    if option.site:
+        site = frame.site(option.site)
+        if site.power is not None:
+            most = max((step.kw for step in site.power), default=Decimal(0))
+            limits.append(int(most / unit_power_kw(option, frame)))
+        if site.zones is not None:
+            limits.append(sum(zone.racks * units_per_rack(option.platform, zone) for zone in site.zones.values()))
+    return min(limits)
+
+
+def _outlay(piece: Piece, frame: Frame) -> Decimal:
+    """Return the least cash one unit takes (hourly: one day)."""
+    idle = After("idle", frame.last_day)
+    charges = [*unit_charges(piece, idle, frame), *hire_charges(shortest_hire(piece))]
+    return sum((charge.amount for charge in charges if is_invoiced(charge)), Decimal(0))

@@ -1,0 +1,205 @@
+"""The variables of the compact model: profiles, awards, and what links them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import ceil
+from typing import TypeVar
+
+from optimizer.cost.after import After
+from optimizer.cost.frame import Frame
+from optimizer.cost.option import Option, Piece, hired, is_incremental, possible_pieces
+from optimizer.solver.ledger import Ledger
+from optimizer.solver.linear import LinearModel
+from optimizer.solver.problem import Pool, Problem, Profile, units_limit
+
+Term = tuple[int, int]
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class PieceVar:
+    """Units of a piece: those of all runs (``profile`` None), or hourly units of one profile."""
+
+    piece: Piece
+    profile: Profile | None
+    index: int
+    upper: int
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """One option and one price of an award: Boolean ``index`` is 1 when it is taken.
+
+    Attributes:
+        option: The option.
+        tier: First quantity of an all-units price; None otherwise.
+        index: Its Boolean.
+        least: Fewest units.
+        most: Most units.
+        pieces: Units by lot, break and profile.
+    """
+
+    option: Option
+    tier: int | None
+    index: int
+    least: int
+    most: int
+    pieces: tuple[PieceVar, ...]
+
+    def units(self, factor: int = 1) -> list[Term]:
+        """Return the terms of its units times a factor."""
+        return [(var.index, factor) for var in self.pieces]
+
+
+@dataclass
+class Builder:
+    """The model while rules add rows to it.
+
+    Attributes:
+        problem: What is modelled.
+        model: Variables and rows.
+        ledger: Money by variable.
+        chosen: Profile -> its Boolean.
+        orders: All orders.
+        one: A variable that is always 1, for constants.
+        racks: (site, platform, zone) -> racks given to the platform there.
+    """
+
+    problem: Problem
+    model: LinearModel
+    ledger: Ledger
+    chosen: dict[Profile, int] = field(default_factory=dict)
+    orders: list[Order] = field(default_factory=list)
+    one: int = -1
+    racks: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    _split: dict[int, list[tuple[dt.date, int]]] = field(default_factory=dict)
+
+    @property
+    def frame(self) -> Frame:
+        """Dates and rates."""
+        return self.problem.frame
+
+    @property
+    def policy(self) -> str:
+        """The after-run policy."""
+        return self.frame.scenario.after_run.policy
+
+    def orders_of(self, pool: Pool) -> Iterator[Order]:
+        """Yield the orders of a pool."""
+        return (order for order in self.orders if order.option.pool == pool.name)
+
+    def by_offer(self) -> dict[tuple[str, str], list[Order]]:
+        """Return the orders of each offer."""
+        groups: dict[tuple[str, str], list[Order]] = defaultdict(list)
+        for order in self.orders:
+            groups[order.option.offer_key].append(order)
+        return dict(groups)
+
+    def profiles_in(self, pool: Pool) -> list[tuple[Profile, int]]:
+        """Return the profiles of a pool with their Booleans."""
+        return [(profile, index) for profile, index in self.chosen.items() if profile.pool is pool]
+
+    def ends(self, pool: str | None = None) -> dict[dt.date, list[int]]:
+        """Return the possible last days of the last run (in a pool) with the profiles that end then (one workload)."""
+        groups: dict[dt.date, list[int]] = defaultdict(list)
+        for profile, index in self.chosen.items():
+            if pool in (None, profile.pool.name):
+                groups[profile.run.end].append(index)
+        return dict(sorted(groups.items()))
+
+    def afters(self, pool: str | None = None) -> list[After]:
+        """Return the after-run situations costs may depend on: one when the end does not matter."""
+        policy = self.frame.scenario.after_run.policy
+        probe = After(policy, self.frame.last_day)
+        return [After(policy, end) for end in self.ends(pool)] if probe.matters else [probe]
+
+    def run_pool(self, option: Option) -> str | None:
+        """Return the pool whose run an award of an option needs; None where awards may stand without one."""
+        return None if self.problem.anywhere else option.pool
+
+    def by_after(self, var: PieceVar) -> list[tuple[After, int]]:
+        """Return the variable split by after-run situation: parts add up to it, only the chosen one is above zero.
+
+        Awards stand in the pool of a run, so only the ends of its own runs matter where that is a rule.
+        """
+        pool = self.run_pool(var.piece.option)
+        afters = self.afters(pool)
+        if not afters or not afters[0].matters:
+            return [(after, var.index) for after in afters]
+        if var.index not in self._split:
+            self._split[var.index] = self.split(var.index, var.upper, self.ends(pool), "end")
+        return [(After(afters[0].policy, end), part) for end, part in self._split[var.index]]
+
+    def split(self, index: int, upper: int, groups: Mapping[Key, list[int]], name: str) -> list[tuple[Key, int]]:
+        """Return parts of a variable, one per group; a part is zero unless one of the group's Booleans is 1."""
+        parts = [(key, self.model.integer(f"{self.model.names[index]}|{name} {key}", 0, upper)) for key in groups]
+        self.model.add("split", self.model.names[index], [(index, -1), *((part, 1) for _, part in parts)], 0, 0)
+        for key, part in parts:
+            self.model.add("split", self.model.names[part], [(part, 1), *((b, -upper) for b in groups[key])], upper=0)
+        return parts
+
+
+def declare(problem: Problem) -> Builder:
+    """Return a builder with all profile and order variables and no rows."""
+    builder = Builder(problem, LinearModel(), Ledger(problem.frame))
+    builder.one = builder.model.integer("one", 1, 1)
+    for number, profile in enumerate(problem.profiles):
+        run = profile.run
+        name = f"run {profile.workload} {profile.pool.name} n{run.candidate.nodes} d{run.candidate.days} {run.start} #{number}"
+        builder.chosen[profile] = builder.model.boolean(name)
+    for pool in problem.pools:
+        for option in pool.options:
+            builder.orders += _orders(builder, pool, option)
+    return builder
+
+
+def _orders(builder: Builder, pool: Pool, option: Option) -> Iterator[Order]:
+    limit = units_limit(pool, option, builder.problem)
+    pieces = possible_pieces(option, builder.frame)
+    tiers = [None] if is_incremental(option) else list(dict.fromkeys(piece.tier for piece in pieces))
+    for tier in tiers:
+        own = [piece for piece in pieces if is_incremental(option) or piece.tier == tier]
+        least = max(option.offer.units.min, own[0].first, 1)
+        most = min(limit, own[-1].last)
+        step = option.offer.units.step
+        if ceil(least / step) * step <= most:
+            yield _order(builder, pool, option, tier, own, (least, most))
+
+
+def _order(
+    builder: Builder, pool: Pool, option: Option, tier: int | None, pieces: list[Piece], bounds: tuple[int, int]
+) -> Order:
+    quote, offer = option.offer_key
+    label = f"{quote}/{offer} {option.place} {option.lots[0].delivery}" + (f" tier {tier}" if tier else "")
+    index = builder.model.boolean(f"take {label}")
+    profiles = _hourly_profiles(builder, pool, option) if option.is_hired else [None]
+    variables = []
+    for piece in pieces:
+        upper = _piece_upper(piece, bounds[1])
+        for profile in profiles:
+            where = f" {piece.lot.delivery} {piece.first}+" + (f" for #{builder.chosen[profile]}" if profile else "")
+            number = builder.model.integer(f"units {label}{where}", 0, upper)
+            variables.append(PieceVar(_for(piece, profile), profile, number, upper))
+    return Order(option, tier, index, *bounds, tuple(variables))
+
+
+def _for(piece: Piece, profile: Profile | None) -> Piece:
+    end = piece.option.hire_end(profile.run.end) if profile else None
+    return hired(piece, end) if end else piece
+
+
+def _hourly_profiles(builder: Builder, pool: Pool, option: Option) -> list[Profile]:
+    """An option is hired for the run that starts on its ready day, when a block is long enough."""
+    starting = [profile for profile, _ in builder.profiles_in(pool) if profile.run.start == option.lots[0].ready]
+    return [profile for profile in starting if option.hire_end(profile.run.end) is not None]
+
+
+def _piece_upper(piece: Piece, most: int) -> int:
+    upper = min(most, piece.last)
+    if is_incremental(piece.option):
+        upper = min(most, piece.last) - piece.first + 1
+    return max(0, upper if piece.lot.units is None else min(upper, piece.lot.units))

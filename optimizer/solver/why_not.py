@@ -1,0 +1,145 @@
+"""Why a platform has no plan: the limit, what it needs and what there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+
+from optimizer.cost.frame import Frame
+from optimizer.results import Candidate, LimitName, Rejection
+from optimizer.schema.platform import Platform
+from optimizer.solver.backend import Settings
+from optimizer.solver.conflict import Probe, superfluous
+from optimizer.solver.planner import GRID_ACCELERATORS, Inputs, Modes, Prepared, powered_nodes, prepare
+from optimizer.solver.problem import Pool, fabric_nodes, supply_nodes, window
+from optimizer.solver.relax import lifted
+from optimizer.solver.requirement import Requirement, requirement
+
+SPEAKS_FIRST: tuple[LimitName, ...] = (
+    "memory", "precision", "batch", "specification", "evidence", "cooling", "rack_power", "licence", "price",
+    "expired", "policy", "delivery", "region", "minimum_order", "supply",
+)  # fmt: skip
+"""Which rejection speaks for a platform whose offers were rejected for different limits: the hardest to change first."""
+
+LIFTED_FIRST: tuple[LimitName, ...] = (
+    "racks", "fabric", "supply", "power", "vendors", "second_source", "expired", "budget_year", "budget", "deadline",
+)  # fmt: skip
+"""The order in which single limits are lifted to find the one that leaves no plan: what stands in the hall first."""
+
+
+def why_not(platform: Platform, own: Prepared, inputs: Inputs, known: Modes, settings: Settings) -> Rejection:
+    """Return the limit that rejects a platform without a plan.
+
+    Args:
+        platform: The platform.
+        own: The problem restricted to it.
+        inputs: All inputs.
+        known: Modes computed so far.
+        settings: Solver settings.
+    """
+    problem = own.problem
+    if platform.ineligible:
+        return _reject(platform, "specification", "complete facts", "unknown", "", platform.ineligible)
+    rejected = _first(problem.rejections)
+    if not problem.pools:
+        return rejected or _reject(platform, "offer", Decimal(1), Decimal(0), "offers", "no quote offers it")
+    modes = [mode for (_, name), found in own.modes.items() if name == platform.id for mode in found.candidates]
+    if not modes:
+        nothing = "no workload allows it, or it can have no node"
+        return rejected or _reject(platform, "supply", Decimal(1), Decimal(0), "nodes", nothing)
+    if not problem.profiles:
+        return _no_profile(platform, problem.pools, modes, inputs, known)
+    return _limit(platform, inputs, known, settings)
+
+
+def _reject(
+    platform: Platform,
+    limit: LimitName,
+    needed: Decimal | str | None,
+    available: Decimal | str | None,
+    unit: str,
+    reason: str,
+) -> Rejection:
+    return Rejection(platform=platform.id, limit=limit, needed=needed, available=available, unit=unit, reason=reason)
+
+
+def _first(rejections: Iterable[Rejection]) -> Rejection | None:
+    def rank(rejection: Rejection) -> int:
+        known = rejection.limit in SPEAKS_FIRST
+        return SPEAKS_FIRST.index(rejection.limit) if known else len(SPEAKS_FIRST)
+
+    return min(rejections, key=rank, default=None)
+
+
+def _no_profile(
+    platform: Platform, found: Sequence[Pool], modes: Sequence[Candidate], inputs: Inputs, known: Modes
+) -> Rejection:
+    """No run fits its window: capacity comes too late, is too small, or no number of nodes is quick enough."""
+    frame = inputs.frame
+    name = modes[0].workload
+    first, last = window(frame.scenario.workloads[name], frame)
+    ready = min((day for pool in found for day in pool.starts), default=frame.today)
+    if ready > last:
+        reason = f"first ready on {ready}; the last usable day is {last}"
+        return _reject(platform, "delivery", str(ready), str(last), "date", reason)
+    start = max(ready, first)
+    days = (last - start).days + 1
+    more = known.of(inputs, name, platform, GRID_ACCELERATORS // platform.accelerators_per_node)
+    needed = min((mode.nodes for mode in more.candidates if mode.days <= days), default=None)
+    if needed is None:
+        quickest = min(more.candidates, key=lambda mode: (mode.days, mode.nodes))
+        reason = f"takes {quickest.days} days even on {quickest.nodes} nodes; {days} are left from {start} to {last}"
+        return _reject(platform, "deadline", Decimal(quickest.days), Decimal(days), "days", reason)
+    return _too_few(platform, found, needed, f"to run from {start} to {last}", frame)
+
+
+def _too_few(platform: Platform, found: Sequence[Pool], needed: int, purpose: str, frame: Frame) -> Rejection:
+    """Say whether offers, their fabrics or power allow fewer nodes than are needed."""
+    most: dict[LimitName, int] = {
+        "supply": max(supply_nodes(pool) for pool in found),
+        "power": max(powered_nodes(pool, frame) for pool in found),
+        "fabric": max(fabric_nodes(option) for pool in found for option in pool.options),
+    }
+    limit = min(most, key=lambda name: most[name])
+    means = {"supply": "offers reach", "power": "power feeds", "fabric": "the largest fabric joins"}[limit]
+    reason = f"needs {needed} nodes {purpose}; {means} {most[limit]}"
+    return _reject(platform, limit, Decimal(needed), Decimal(most[limit]), "nodes", reason)
+
+
+def _limit(platform: Platform, inputs: Inputs, known: Modes, settings: Settings) -> Rejection:
+    """Runs exist but no plan: the first limit whose lifting alone gives one, with what it would need."""
+    alone = _only(platform, inputs.frame)
+    probe = Probe(inputs, known, settings)
+    for name in LIFTED_FIRST:
+        freed = lifted(alone, {name})
+        if probe.feasible(freed):
+            need = requirement(name, prepare(inputs.with_frame(freed), known).problem, alone, settings)
+            return _reject(platform, name, need.needed, need.available, need.unit, _sentence(name, need))
+    return _together(platform, alone, probe, settings)
+
+
+def _together(platform: Platform, alone: Frame, probe: Probe, settings: Settings) -> Rejection:
+    """Lifting no single limit gives a plan: name a conflict, with what its first limit would need."""
+    gone, _ = superfluous(alone, probe)
+    names = [name for name in LIFTED_FIRST if name not in gone]
+    first = names[0]
+    problem = probe.prepared(lifted(alone, gone | {first})).problem
+    need = requirement(first, problem, alone, settings)
+    others = "".join(f" and {name.replace('_', ' ')}" for name in names[1:])
+    reason = f"{_sentence(first, need)}{others}; lifting one limit alone is not enough"
+    return _reject(platform, first, need.needed, need.available, need.unit, reason)
+
+
+def _only(platform: Platform, frame: Frame) -> Frame:
+    policy = frame.scenario.policy
+    allowed = policy.platforms.model_copy(update={"allow": (platform.id,)})
+    changes = {"policy": policy.model_copy(update={"platforms": allowed})}
+    return Frame(frame.scenario.model_copy(update=changes), frame.platforms, frame.quotes)
+
+
+def _sentence(name: LimitName, need: Requirement) -> str:
+    words = name.replace("_", " ")
+    if need.needed is None:
+        return f"no plan keeps to {words}"
+    where = f" ({need.period})" if need.period else ""
+    return f"{words}: needs {need.needed:,f} {need.unit}, {need.available or 0:,f} available{where}"
