@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from optimizer.analysis.readings import Cards, Case, SkippedRun, case_of, measured_step_s
-from optimizer.engine.bands import Bands, band, factor, level
+from optimizer.engine.bands import Bands, as_evidenced, band, factor, level
 from optimizer.engine.layouts import LayoutArrays
 from optimizer.engine.memory import first_stage_memory, memory, peak_bytes
 from optimizer.engine.step_time import step_seconds, step_time
@@ -115,7 +115,8 @@ class _Scored:
         self.seconds = float(step_seconds(step_time(case.setup, arrays))[0])
         self.peak = float(peak_bytes(memory(case.setup, arrays))[0])
         self.verdict = verdict(self.peak, case.setup.memory_bytes)
-        scale = (case.setup.platform, case.setup.precision, case.setup.parameters.total, case.layout.accelerators)
+        platform = as_evidenced(case.setup.platform, case.setup.architecture)
+        scale = (platform, case.setup.precision, case.setup.parameters.total, case.layout.accelerators)
         quantiles = band(bands, *scale)
         self.low_s, self.high_s = self.seconds * factor(quantiles, 0.1), self.seconds * factor(quantiles, 0.9)
         self.evidence = level(*scale)
@@ -194,10 +195,14 @@ def _memory_errors(scored: Sequence[_Scored]) -> MemoryErrors:
     )
 
 
-def _grouped(scored: Sequence[_Scored], key: Callable[[Run], str | None]) -> dict[str, Errors]:
+def _model(item: _Scored) -> str:
+    return "dense" if item.case.setup.architecture.moe is None else "mixture of experts"
+
+
+def _grouped(scored: Sequence[_Scored], key: Callable[[_Scored], str | None]) -> dict[str, Errors]:
     groups: dict[str, list[float | None]] = defaultdict(list)
     for item in scored:
-        groups[key(item.case.run) or "unknown"].append(item.error)
+        groups[key(item) or "unknown"].append(item.error)
     return {name: errors(values) for name, values in sorted(groups.items())}
 
 
@@ -272,9 +277,10 @@ def _summary(total: int, scored: Sequence[_Scored], skipped: Counter[str]) -> Ba
         memory=_memory_errors(scored),
         coverage=_coverage(steps),
         by={
-            "platform": _grouped(steps, lambda run: run.platform),
-            "source": _grouped(steps, lambda run: run.source),
-            "kind": _grouped(scored, lambda run: run.kind or "step"),
+            "platform": _grouped(steps, lambda item: item.case.run.platform),
+            "source": _grouped(steps, lambda item: item.case.run.source),
+            "kind": _grouped(scored, lambda item: item.case.run.kind or "step"),
+            "model": _grouped(steps, _model),
         },
         ranking=_ranking(steps),
     )

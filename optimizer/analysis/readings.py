@@ -12,7 +12,7 @@ import numpy as np
 from optimizer.engine.layouts import LayoutArrays, Recompute, require_legal
 from optimizer.engine.memory import memory, peak_bytes
 from optimizer.engine.setup import Setup
-from optimizer.engine.software import Software, StateRecipe, of_release, release_year
+from optimizer.engine.software import Launch, Software, StateRecipe, of_release, release_year
 from optimizer.engine.verdict import verdict_codes
 from optimizer.errors import InputError, did_you_mean
 from optimizer.io.runs import Run
@@ -119,9 +119,41 @@ def _own_architecture(run: Run, readings: list[str]) -> Architecture:
     )
 
 
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _card(run: Run, cards: Cards) -> Architecture | None:
+    """Return the card of the run's name, else, for experts, the one of its shape; spelling of names varies."""
+    named = {_plain(name): card for name, card in cards.architectures.items()}.get(_plain(run.model or ""))
+    if named or not run.experts:
+        return named
+    shape = (run.layers, run.hidden_size, run.attention_heads, run.experts, run.experts_per_token)
+    return next((card for card in cards.architectures.values() if _shape(card) == shape), None)
+
+
+def _shape(card: Architecture) -> tuple[int, int, int, int, int] | None:
+    moe = card.moe
+    if moe is None:
+        return None
+    return card.layers, card.hidden_size, card.attention.heads, moe.experts, moe.experts_per_token
+
+
+def _expert_architecture(run: Run, card: Architecture | None, readings: list[str]) -> Architecture:
+    """Return the card: columns do not hold shared experts, dense layers and low-rank attention."""
+    if card is None or card.moe is None:
+        raise SkippedRun(f"experts, and no card is named {run.model} or has its shape")
+    if not card.mtp_layers:
+        return card
+    without = "w/o MTP" in (run.notes or "")
+    readings.append(f"multi-token prediction: {'without, by its notes' if without else 'as in the card'}")
+    return card.model_copy(update={"mtp_layers": 0}) if without else card
+
+
 def _architecture(run: Run, cards: Cards, readings: list[str]) -> Architecture:
-    card = cards.architectures.get(re.sub(r"[^a-z0-9]+", "-", (run.model or "").lower()))
-    _skip_unless(not run.experts and (card is None or card.moe is None), "mixture of experts is not supported yet")
+    card = _card(run, cards)
+    if run.experts or (card and card.moe):
+        return _expert_architecture(run, card, readings)
     missing = [
         name for name in ("layers", "hidden_size", "attention_heads", "vocab_size") if getattr(run, name) is None
     ]
@@ -131,6 +163,23 @@ def _architecture(run: Run, cards: Cards, readings: list[str]) -> Architecture:
     if card is None:
         raise SkippedRun(f"{missing[0]} is blank and no card is named {run.model}")
     return card
+
+
+def _launch(run: Run, architecture: Architecture, readings: list[str]) -> Launch | None:
+    """Return how the notes of an MoE run say its layers were launched; None, the stack's default, without a recipe."""
+    if architecture.moe is None:
+        return None
+    notes = run.notes or ""
+    for launch, pattern in _LAUNCHES.items():
+        if re.search(pattern, notes):
+            return launch
+    if "recipe preset" in notes:
+        return "eager"
+    readings.append("launch of MoE layers unknown: the stack's default")
+    return None
+
+
+_LAUNCHES: dict[Launch, str] = {"graphs": "CUDA graphs", "fixed": "tokendrop"}
 
 
 def _platform(run: Run, cards: Cards) -> Platform:
@@ -156,6 +205,9 @@ def _degrees(run: Run, readings: list[str]) -> dict[str, int]:
         "expert_tensor_parallel",
     )  # fmt: skip
     degrees = {name: getattr(run, name) or 1 for name in names}
+    noted = re.search(r"\bETP(\d+)", run.notes or "")
+    if noted and run.expert_tensor_parallel is None:
+        degrees["expert_tensor_parallel"] = int(noted[1])
     readings += [f"{name} blank: 1" for name in names[:4] if getattr(run, name) is None]
     replica = degrees["tensor_parallel"] * degrees["pipeline_parallel"] * degrees["context_parallel"]
     accelerators = run.accelerators or 1
@@ -224,6 +276,8 @@ def case_of(run: Run, cards: Cards) -> Case:
             node_network_gb_s=None if run.node_network_gbps is None else run.node_network_gbps / 8,
             release=release_year(run.software_date) if run.software_date else software.release,
             states=parse_recipe(run.state_recipe) if run.state_recipe else None,
+            routing="forced",  # benchmarks balance the router; no published run with real routing is in the files
+            launch=_launch(run, architecture, readings),
         )
         return Case(run, setup, _layout(run, setup, readings), tuple(readings))
     except InputError as error:

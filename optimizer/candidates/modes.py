@@ -18,6 +18,7 @@ from optimizer.candidates.reasons import (
 )
 from optimizer.candidates.search import TIE, Best, Question, search, whole_days
 from optimizer.candidates.space import shapes, take
+from optimizer.engine.bands import as_evidenced
 from optimizer.engine.flops import flops_per_token
 from optimizer.engine.goodput import goodput
 from optimizer.engine.layouts import Booleans, Floats, Integers, LayoutArrays
@@ -140,7 +141,8 @@ def _scale(
     try:
         setup = setup_of(run.architecture, platform, precision, run.sequence_length, conditions.software)
         total = setup.parameters.total
-        known = confidence(conditions.bands, platform, precision, total, accelerators, quantile)
+        evidenced = as_evidenced(platform, run.architecture)
+        known = confidence(conditions.bands, evidenced, precision, total, accelerators, quantile)
     except InputError as error:
         return unpredictable(platform, precision, error)
     rate = conditions.reliability

@@ -70,13 +70,16 @@ def sequence_faults(sequence_length: int, context: int, tensor: int, sequence_pa
 
 
 def expert_faults(architecture: Architecture, layout: Layout) -> Iterator[Problem]:
-    """Yield why experts cannot be placed: EP divides experts, and EP x expert-TP divides TP x CP x DP."""
+    """Yield why experts cannot be placed: EP divides experts, expert-TP their width, EP x expert-TP TP x CP x DP."""
     expert, expert_tensor, moe = layout.expert_parallel, layout.expert_tensor_parallel, architecture.moe
     if moe is None:
         if expert * expert_tensor > 1:
             found = f"EP {expert} x expert-TP {expert_tensor} for a model without experts"
             yield _fault("expert_parallel", found, "1 for a dense model")
         return
+    if moe.ffn_hidden_size % expert_tensor:
+        found = f"expert width {moe.ffn_hidden_size} not divisible by expert-TP {expert_tensor}"
+        yield _fault("expert_tensor_parallel", found, f"a divisor of {moe.ffn_hidden_size}")
     if moe.experts % expert:
         found = f"{moe.experts} experts not divisible by EP {expert}"
         yield _fault("expert_parallel", found, f"a divisor of {moe.experts}")

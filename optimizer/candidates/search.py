@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,14 +11,13 @@ from optimizer.candidates.space import experts_placed, replicate, take
 from optimizer.engine.layouts import Booleans, Floats, Integers, LayoutArrays
 from optimizer.engine.memory import memory, peak_bytes
 from optimizer.engine.setup import Setup
-from optimizer.engine.step_time import step_seconds, step_time
+from optimizer.engine.step_time import PER_MICRO_BATCH, step_seconds, step_time
 from optimizer.engine.verdict import verdict_codes
 
 TIE = 1e-9
 """Runs whose lengths differ by less than this share are equally long; the simplest layout wins."""
 
 _SLACK = 2 * TIE  # a layout is never dropped because of rounding
-_PER_MICRO_BATCH = ("gemm", "attention", "elementwise", "tensor", "context", "host", "recompute", "head", "accumulate")
 _FIRST_REACH = 0.02  # bounds this share above the least of a node count are priced first; doubled each round
 
 
@@ -122,11 +121,29 @@ def occupying_pairs(question: Question, shapes: LayoutArrays) -> Pairs:
 
 
 def legal_pairs(question: Question, shapes: LayoutArrays) -> Pairs:
-    """Return the occupying pairs whose batch is within the tolerance and whose experts can be placed."""
-    pairs = occupying_pairs(question, shapes)
+    """Return the occupying pairs whose batch is within the tolerance and whose experts can be placed.
+
+    Both depend on a few numbers of a shape only, so they are decided once for all shapes that share them.
+    """
+    kinds, first, kind = np.unique(_kind_key(shapes), return_index=True, return_inverse=True)
+    pairs = occupying_pairs(question, take(shapes, first))
     pairs = pairs[question.batch.allows(pairs.global_batch)]
-    dense = not np.any(shapes.expert_parallel > 1)
-    return pairs if dense else pairs[experts_placed(pairs.layouts(shapes))]
+    pairs = pairs[experts_placed(pairs.layouts(take(shapes, first)))]
+    members, sizes = np.argsort(kind, kind="stable"), np.bincount(kind, minlength=len(kinds))
+    repeats = sizes[pairs.shape]
+    which = np.repeat(np.arange(len(repeats)), repeats)
+    place = np.arange(len(which)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+    spread = pairs[which]
+    return replace(spread, shape=members[(np.cumsum(sizes) - sizes)[spread.shape] + place])
+
+
+def _kind_key(shapes: LayoutArrays) -> Integers:
+    """Return one number per (accelerators, batch unit, replica's share of the expert group, experts' group)."""
+    key = shapes.accelerators
+    group = shapes.tensor_parallel * shapes.context_parallel
+    for field in (batch_unit(shapes), group, shapes.expert_parallel * shapes.expert_tensor_parallel):
+        key = key * (int(field.max(initial=0)) + 1) + field
+    return np.asarray(key)
 
 
 def least_memory(question: Question, shapes: LayoutArrays) -> LayoutArrays:
@@ -150,7 +167,7 @@ def least_days(question: Question, shapes: LayoutArrays, pairs: Pairs) -> Floats
     """
     one = step_time(question.setup, shapes)
     everywhere = np.zeros(shapes.shape)
-    work = sum((one[name] for name in _PER_MICRO_BATCH), everywhere)
+    work = sum((one[name] for name in PER_MICRO_BATCH), everywhere)
     bubble = everywhere + one["bubble"]
     micro_batches = pairs.global_batch / (pairs.data_parallel * shapes.micro_batch[pairs.shape])
     seconds = micro_batches * work[pairs.shape] + bubble[pairs.shape]

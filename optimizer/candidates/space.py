@@ -20,7 +20,8 @@ class Grid:
     Tensor: every divisor of the innermost network tier (or of the node, when that tier spans more or an unknown
     number) that the model divides by. Pipeline: every number of stages without an empty one. Virtual: every number
     of chunks that divides L or L + 2 layers evenly. Context: powers of two. Expert: powers of two that divide the
-    experts. Micro-batch: powers of two. Sharding: stage 1 with any pipeline, stage 3 without. Recompute: none,
+    experts. Expert-tensor: 1, and the tensor degree when experts are no more than the innermost tier has members (more
+    experts fill it without being split). Micro-batch: powers of two. Sharding: stage 1 with any pipeline, stage 3 without. Recompute: none,
     selective, full. Sequence parallelism: on whenever tensor > 1. Data: whatever occupies all accelerators.
 
     Attributes:
@@ -43,7 +44,8 @@ class Grid:
         return (
             "tensor: divisors of the innermost network tier that heads and widths divide by; pipeline: every number of "
             f"stages without an empty one; virtual up to {self.virtual_max} when L or L + 2 layers divide; context "
-            f"1, 2, 4 .. {self.context_max}; micro-batch 1, 2, 4 .. {self.micro_batch_max}; sharding stage "
+            f"1, 2, 4 .. {self.context_max}; expert 1, 2, 4 .. when it divides the experts, each expert whole or, with few "
+            f"experts, split like a layer; micro-batch 1, 2, 4 .. {self.micro_batch_max}; sharding stage "
             f"{', '.join(map(str, self.sharding_stages))} (above 1 without pipeline); recompute "
             f"{', '.join(RECOMPUTE[code] for code in self.recompute)}; all accelerators of the nodes in use; the batch "
             "nearest to the target"
@@ -80,34 +82,43 @@ def _expert_degrees(architecture: Architecture) -> list[int]:
     return [degree for degree in powers_of_two(experts) if experts % degree == 0]
 
 
+def _expert_pairs(architecture: Architecture, domain: int, tensor: int) -> list[tuple[int, int]]:
+    """Return (expert, expert-tensor) degrees beside a tensor degree."""
+    moe = architecture.moe
+    few = moe is not None and moe.experts <= domain and moe.ffn_hidden_size % tensor == 0
+    splits = (1, tensor) if few and tensor > 1 else (1,)
+    return [(degree, split) for degree in _expert_degrees(architecture) for split in splits]
+
+
 def _degrees(
     architecture: Architecture, domain: int, sequence_length: int, grid: Grid
-) -> Iterator[tuple[int, int, int, int, int, int]]:
-    """Yield (tensor, pipeline, virtual, context, expert, sharding stage)."""
+) -> Iterator[tuple[int, int, int, int, int, int, int]]:
+    """Yield (tensor, pipeline, virtual, context, expert, expert-tensor, sharding stage)."""
     tensors = [t for t in divisors(domain) if not any(tensor_faults(architecture, t))]
     pipelines = [p for p in range(1, architecture.layers + 1) if not any(pipeline_faults(architecture, p))]
     chunked = [(p, v) for p in pipelines for v in _virtual_degrees(architecture, p, grid.virtual_max)]
-    experts = _expert_degrees(architecture)
     for t in tensors:
+        experts = _expert_pairs(architecture, domain, t)
         for c in powers_of_two(grid.context_max):
             if any(sequence_faults(sequence_length, c, t, t > 1)):
                 continue
             for p, v in chunked:
                 stages = [stage for stage in grid.sharding_stages if stage <= 1 or p == 1]
-                yield from ((t, p, v, c, e, stage) for e in experts for stage in stages)
+                yield from ((t, p, v, c, *expert, stage) for expert in experts for stage in stages)
 
 
 def shapes(architecture: Architecture, platform: Platform, sequence_length: int, grid: Grid) -> LayoutArrays:
     """Return every shape on the grid as the layout of one replica doing one micro-batch; arrays of shape (S,).
 
     Sorted from simple to complex, so that the position breaks ties: fewest accelerators per replica, least
-    recompute, fewest chunks, then smallest tensor, pipeline, context and expert degree, micro-batch and stage.
+    recompute, fewest chunks, then smallest tensor, pipeline, context, expert and expert-tensor degree, micro-batch and
+    stage.
     ``data_parallel`` is 1 and ``global_batch`` the micro-batch: ``replicate`` sets both.
     """
     degrees = np.array(list(_degrees(architecture, tensor_domain(platform), sequence_length, grid)), dtype=np.int64)
     micro = np.array(powers_of_two(grid.micro_batch_max))
     which, size, again = np.meshgrid(np.arange(len(degrees)), micro, np.array(grid.recompute), indexing="ij")
-    tensor, pipeline, virtual, context, expert, stage = degrees[which.ravel()].T
+    tensor, pipeline, virtual, context, expert, split, stage = degrees[which.ravel()].T
     ones = np.ones_like(tensor)
     made = LayoutArrays(
         tensor_parallel=tensor,
@@ -115,7 +126,7 @@ def shapes(architecture: Architecture, platform: Platform, sequence_length: int,
         virtual_pipeline=virtual,
         context_parallel=context,
         expert_parallel=expert,
-        expert_tensor_parallel=ones,
+        expert_tensor_parallel=split,
         data_parallel=ones,
         sharding_stage=stage,
         micro_batch=size.ravel(),
@@ -129,7 +140,7 @@ def shapes(architecture: Architecture, platform: Platform, sequence_length: int,
 def _simplest_first(made: LayoutArrays) -> Integers:
     """Return positions by simplicity; the last key of lexsort weighs most."""
     keys = (
-        made.sharding_stage, made.micro_batch, made.expert_parallel, made.context_parallel, made.pipeline_parallel,
+        made.sharding_stage, made.micro_batch, made.expert_tensor_parallel, made.expert_parallel, made.context_parallel, made.pipeline_parallel,
         made.tensor_parallel, made.virtual_pipeline, made.recompute, made.accelerators,
     )  # fmt: skip
     return np.asarray(np.lexsort(keys))

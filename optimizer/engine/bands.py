@@ -9,6 +9,7 @@ from pydantic import Field
 
 from optimizer.engine.efficiency import efficiency
 from optimizer.errors import InputError, Problem, did_you_mean
+from optimizer.schema.architecture import Architecture
 from optimizer.schema.base import EvidenceLevel, Frozen, Precision
 from optimizer.schema.platform import Platform
 
@@ -57,6 +58,26 @@ def factor(quantiles: Quantiles, quantile: float) -> float:
     outer = math.log(quantiles.p10 if quantile < _KNOTS[1] else quantiles.p90)
     reach = abs(_NORMAL.inv_cdf(_KNOTS[0]))
     return math.exp(middle + abs(outer - middle) / reach * _NORMAL.inv_cdf(quantile))
+
+
+_SEEN, _UNSEEN, _NEW_PLATFORM = "experts_seen", "experts_unseen", "experts_new_platform"
+
+
+def as_evidenced(platform: Platform, architecture: Architecture) -> Platform:
+    """Return the platform with the evidence and bands that hold for a model: for experts those of runs with experts.
+
+    A model that ran in a precision is ``experts_seen`` there, another one ``experts_unseen``, and on a platform
+    without any such run ``experts_new_platform``. Raises InputError when the efficiency block is wrong.
+    """
+    if architecture.moe is None:
+        return platform
+    shares = efficiency(platform)
+    seen = {run.precision for run in shares.experts if run.architecture == architecture.id}
+    other = _UNSEEN if shares.experts else _NEW_PLATFORM
+    names = {precision: _SEEN if precision in seen else other for precision in shares.bands}
+    return platform.model_copy(
+        update={"evidence": shares.experts, "efficiency": {**platform.efficiency, "bands": names}}
+    )
 
 
 def level(platform: Platform, precision: Precision, parameters: float, accelerators: int) -> EvidenceLevel:

@@ -9,7 +9,7 @@ from optimizer.engine.setup import Setup
 from optimizer.schema.platform import Tier
 
 
-def _reach(tier: Tier, size: Integers) -> Floats:
+def _reach(tier: Tier, size: Integers | Floats) -> Floats:
     """Bandwidth per accelerator of ``size`` members inside one tier, bytes per second, before shares.
 
     A full mesh has one link per pair, so a group of g uses g - 1 links. A torus ring uses both directions of one
@@ -23,7 +23,7 @@ def _reach(tier: Tier, size: Integers) -> Floats:
     return np.full(np.shape(size), full)
 
 
-def bandwidth(setup: Setup, size: Integers, stride: Integers) -> Floats:
+def bandwidth(setup: Setup, size: Integers | Floats, stride: Integers) -> Floats:
     """Return the bandwidth per accelerator of a group, bytes per second.
 
     The members stand ``stride`` apart, so a group of ``size`` spans size x stride accelerators. Inside the first
@@ -41,6 +41,34 @@ def bandwidth(setup: Setup, size: Integers, stride: Integers) -> Floats:
     return rate
 
 
+def _exchange_reach(tier: Tier, size: Integers) -> Floats:
+    """Bandwidth per accelerator when each of ``size`` members sends to all others, bytes per second, before shares.
+
+    A torus passes data on: half of it crosses the middle of an axis of a = size^(1/axes) members over two links
+    per row, so 8 x pair / a is left. A full mesh and a switch behave as in a ring.
+    """
+    if tier.topology != "torus":
+        return _reach(tier, size)
+    axes = max(1.0, tier.full_domain_gb_s / tier.pair_gb_s / 2.0)
+    return np.minimum(tier.full_domain_gb_s, 8.0 * tier.pair_gb_s / np.maximum(size, 1) ** (1.0 / axes)) * 1e9
+
+
+def exchange_rates(setup: Setup, span: Integers) -> tuple[Floats, Floats]:
+    """Return bytes per second and accelerator of an all-to-all over ``span`` neighbours: (in the first tier, beyond).
+
+    Both at the share of other collectives; the second is infinite when the first tier spans the cluster.
+    """
+    tiers = setup.tiers
+    members = np.minimum(span, tiers[0].accelerators or span)
+    shares = setup.efficiency
+    inner = _exchange_reach(tiers[0], members) * shares.inner_network_share
+    outer = np.full(np.shape(span), np.inf)
+    for inside, tier in zip(tiers, tiers[1:], strict=False):
+        reach = np.minimum(outer, _exchange_reach(tier, span) * shares.outer_network_share)
+        outer = np.where(span > (inside.accelerators or 1), reach, outer)
+    return inner, outer
+
+
 def shift_bandwidth(setup: Setup, span: Integers) -> Floats:
     """Return the bandwidth of a send to the next member of a group that spans ``span`` accelerators, bytes/s.
 
@@ -55,7 +83,7 @@ def shift_bandwidth(setup: Setup, span: Integers) -> Floats:
 
 
 def gather_seconds(
-    setup: Setup, total_bytes: Floats, size: Integers, stride: Integers, messages: Floats | float = 1.0
+    setup: Setup, total_bytes: Floats, size: Integers | Floats, stride: Integers, messages: Floats | float = 1.0
 ) -> Floats:
     """Return seconds of all-gathers or reduce-scatters of ``total_bytes`` in ``messages`` pieces.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pydantic import Field, ValidationError
 
 from optimizer.errors import InputError, Problem
-from optimizer.schema.base import Frozen, Precision
-from optimizer.schema.platform import Platform
+from optimizer.schema.base import Frozen, Id, Precision
+from optimizer.schema.platform import Platform, PlatformEvidence
 
 
 class EfficiencyEvidence(Frozen):
@@ -20,6 +20,13 @@ class EfficiencyEvidence(Frozen):
     """When it was fitted or derived (ISO)."""
     note: str = ""
     """How."""
+
+
+class ExpertEvidence(PlatformEvidence):
+    """A mixture-of-experts run seen."""
+
+    architecture: Id
+    """Card of the model."""
 
 
 class Efficiency(Frozen):
@@ -45,6 +52,8 @@ class Efficiency(Frozen):
     """Collectives beyond the first tier over the fabric bandwidth."""
     bands: dict[Precision, str]
     """Situation of ``models/bands.yaml`` by precision: how far reality may be off."""
+    experts: tuple[ExpertEvidence, ...] = ()
+    """Runs with experts; the platform's other evidence and bands hold for dense models."""
     derived: dict[str, str] = Field(default_factory=dict)
     """Values without a measurement: name -> how derived."""
     evidence: tuple[EfficiencyEvidence, ...] = Field(min_length=1)

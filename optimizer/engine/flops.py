@@ -25,10 +25,13 @@ def matmul_flops_per_token(architecture: Architecture) -> float:
 
 
 def attention_flops_per_token(architecture: Architecture, sequence_length: int, *, causal: bool = True) -> float:
-    """Return attention FLOPs per token: 12 L A s for full attention, 6 L A s for causal (A = heads x head size)."""
+    """Return attention FLOPs per token: 12 L A s for full attention, 6 L A s for causal (A = heads x head size).
+
+    L counts multi-token prediction layers too.
+    """
     span = attention_span(architecture, sequence_length) if causal else float(sequence_length)
     width = parameters(architecture).attention_width
-    return (3.0 if causal else 6.0) * architecture.layers * width * span
+    return (3.0 if causal else 6.0) * (architecture.layers + architecture.mtp_layers) * width * span
 
 
 def flops_per_token(architecture: Architecture, sequence_length: int, *, causal: bool = True) -> float:

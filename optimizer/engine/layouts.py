@@ -66,6 +66,12 @@ class LayoutArrays:
         return np.asarray(self.data_parallel * self.context_parallel, dtype=np.float64)
 
     @property
+    def expert_shard_group(self) -> Floats:
+        """Accelerators that share sharded states of routed experts: t c d / (e x etp), at least one."""
+        group = self.tensor_parallel * self.context_parallel * self.data_parallel
+        return np.maximum(1.0, group / (self.expert_parallel * self.expert_tensor_parallel))
+
+    @property
     def micro_batches(self) -> Floats:
         """Micro-batches per step and replica; not whole when the batch does not divide (see ``legal``)."""
         return np.asarray(self.global_batch / (self.data_parallel * self.micro_batch), dtype=np.float64)

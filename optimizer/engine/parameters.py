@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from optimizer.schema.architecture import Architecture, GroupedQueryAttention, MultiHeadLatentAttention
+
+Counts = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +47,8 @@ class Parameters:
         moe_layer: One MoE layer with all its experts; 0 without experts.
         routed: Routed experts of one MoE layer.
         mtp: Multi-token prediction layers.
-        matmul: Weights one token is multiplied with: active layer matrices and the head, without the input table.
+        matmul: Weights one token is multiplied with: active layer matrices and the head, without the input table;
+            every multi-token prediction layer adds its own, a 2h x h projection and the head again.
         attention_width: heads x (QK head size + V head size): the width of the two attention products.
         dense_layers: Dense layers.
         moe_layers: MoE layers.
@@ -98,6 +104,31 @@ def layer_matrices(architecture: Architecture) -> tuple[Matrix, ...]:
     return attention_matrices(architecture) + ffn_matrices(architecture.hidden_size, ffn.hidden_size, ffn.gated)
 
 
+def expert_layer_matrices(architecture: Architecture) -> tuple[Matrix, ...]:
+    """Return what every token meets in an MoE layer: attention, router and shared experts as one network."""
+    moe, hidden = architecture.moe, architecture.hidden_size
+    if moe is None:
+        return ()
+    width = shared_width(architecture)
+    shared = ffn_matrices(hidden, width, architecture.ffn.gated) if width else ()
+    return (*attention_matrices(architecture), Matrix(hidden, moe.experts, "none"), *shared)
+
+
+def shared_width(architecture: Architecture) -> int:
+    """Return the summed width of the shared experts of one MoE layer; 0 without."""
+    moe = architecture.moe
+    return moe.shared_experts * (moe.shared_ffn_hidden_size or moe.ffn_hidden_size) if moe else 0
+
+
+def moe_layers_before(architecture: Architecture, layers: Counts) -> Counts:
+    """Return how many of the first ``layers`` layers have experts: n / every, less the leading dense ones."""
+    moe = architecture.moe
+    if moe is None:
+        return np.zeros_like(layers)
+    leading = moe.leading_dense_layers // moe.every
+    return np.maximum(np.asarray(layers, dtype=np.float64) // moe.every - leading, 0.0)
+
+
 def is_moe_layer(architecture: Architecture, layer: int) -> bool:
     """Return whether the layer (from 0) has experts."""
     moe = architecture.moe
@@ -132,7 +163,7 @@ def _moe_sizes(architecture: Architecture) -> tuple[int, int, int]:
     if moe is None:
         return 0, 0, 0
     expert = _size(ffn_matrices(hidden, moe.ffn_hidden_size, gated))
-    shared = moe.shared_experts * _size(ffn_matrices(hidden, moe.shared_ffn_hidden_size or moe.ffn_hidden_size, gated))
+    shared = _size(ffn_matrices(hidden, shared_width(architecture), gated))
     return moe.experts * expert, moe.experts_per_token * expert, hidden * moe.experts + shared
 
 
@@ -157,6 +188,8 @@ def parameters(architecture: Architecture) -> Parameters:
     moe_layer = moe_rest + routed if moe_layers else 0
     outer = embedding + head + final_norm
     last_layer = moe_layer or dense_layer
+    moe_matmul, extra = attention + fixed + visited, architecture.mtp_layers
+    again = extra * ((moe_matmul if moe_layers else attention + ffn) + 2 * hidden * hidden + table)
     return Parameters(
         total=outer + dense_layers * dense_layer + moe_layers * moe_layer,
         active=outer + dense_layers * dense_layer + moe_layers * (moe_rest + visited),
@@ -165,8 +198,8 @@ def parameters(architecture: Architecture) -> Parameters:
         dense_layer=dense_layer,
         moe_layer=moe_layer,
         routed=routed,
-        mtp=architecture.mtp_layers * (last_layer + 2 * hidden * hidden + 3 * hidden),
-        matmul=table + dense_layers * (attention + ffn) + moe_layers * (attention + fixed + visited),
+        mtp=extra * (last_layer + 2 * hidden * hidden + 3 * hidden),
+        matmul=table + dense_layers * (attention + ffn) + moe_layers * moe_matmul + again,
         attention_width=_attention_width(architecture),
         dense_layers=dense_layers,
         moe_layers=moe_layers,

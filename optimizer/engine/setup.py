@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from optimizer.engine.efficiency import Efficiency, efficiency
 from optimizer.engine.flops import attention_span
-from optimizer.engine.parameters import Matrix, Parameters, layer_matrices, parameters
-from optimizer.engine.software import ReleaseStep, Software, StateRecipe
-from optimizer.errors import InputError, Problem
-from optimizer.schema.architecture import Architecture, GroupedQueryAttention
+from optimizer.engine.parameters import (
+    Matrix,
+    Parameters,
+    expert_layer_matrices,
+    layer_matrices,
+    parameters,
+    shared_width,
+)
+from optimizer.engine.software import ExpertCosts, Launch, ReleaseStep, Software, StateRecipe
+from optimizer.errors import InputError, InternalError, Problem
+from optimizer.schema.architecture import Architecture, GroupedQueryAttention, MixtureOfExperts
 from optimizer.schema.base import Precision
 from optimizer.schema.platform import Platform, Tier
 
@@ -19,6 +27,21 @@ _PEAK_OF = {Precision.MXFP8: Precision.FP8, Precision.NVFP4: Precision.FP4}
 
 LOW_PRECISION = frozenset({Precision.FP8, Precision.MXFP8, Precision.FP4, Precision.NVFP4})
 """Formats that quantise the inputs of layer products; attention, head and loss stay bf16."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """What every token meets in one kind of layer; routed experts come on top.
+
+    Attributes:
+        matrices: Attention, dense or shared feed-forward network, router.
+        ffn_width: Inner width of that network; 0 when all of it is routed.
+        size: Parameters, norms and biases included.
+    """
+
+    matrices: tuple[Matrix, ...]
+    ffn_width: int
+    size: int
 
 
 @dataclass(frozen=True)
@@ -34,10 +57,12 @@ class Setup:
         node_network_gb_s: Network of a node, 1e9 bytes per second one way; None = the platform's outermost tier.
         release: Software release as a year; None = the release the platform's shares hold for.
         states: State recipe; None = the stack's default.
+        routing: ``forced`` when the router spreads tokens evenly, as benchmarks do; ``real`` charges the busiest expert.
+        launch: How the host launches MoE layers; None = the stack's default.
 
     Raises:
-        InputError: A needed fact is unknown (memory, bandwidth, peak or share for this precision, tiers), or the
-            model has experts, which the time model does not cover yet.
+        InputError: A needed fact is unknown (memory, bandwidth, peak or share for this precision, tiers, what experts
+            cost in this stack).
     """
 
     architecture: Architecture
@@ -48,6 +73,8 @@ class Setup:
     node_network_gb_s: float | None = None
     release: float | None = None
     states: StateRecipe | None = None
+    routing: Literal["real", "forced"] = "real"
+    launch: Launch | None = None
 
     def __post_init__(self) -> None:
         """Collect every missing fact and raise them together."""
@@ -66,9 +93,48 @@ class Setup:
         return parameters(self.architecture)
 
     @cached_property
-    def matrices(self) -> tuple[Matrix, ...]:
-        """Matrices of one dense layer."""
-        return layer_matrices(self.architecture)
+    def dense_block(self) -> Block:
+        """A dense layer."""
+        model = self.architecture
+        return Block(layer_matrices(model), model.ffn.hidden_size, self.parameters.dense_layer)
+
+    @cached_property
+    def expert_block(self) -> Block:
+        """An MoE layer without its routed experts."""
+        size = self.parameters.moe_layer - self.parameters.routed
+        return Block(expert_layer_matrices(self.architecture), shared_width(self.architecture), size)
+
+    @property
+    def expert_shape(self) -> MixtureOfExperts:
+        """Experts of the model; InternalError for a dense one."""
+        if self.architecture.moe is None:
+            raise InternalError(f"{self.architecture.id} has no experts")
+        return self.architecture.moe
+
+    @property
+    def expert_costs(self) -> ExpertCosts:
+        """What experts cost in this stack; InternalError when unknown (refused for MoE models at the start)."""
+        if self.software.experts is None:
+            raise InternalError(f"{self.software.id} says nothing about experts")
+        return self.software.experts
+
+    @property
+    def imbalance(self) -> float:
+        """Load of the busiest expert-parallel rank over the mean."""
+        return self.expert_costs.imbalance if self.routing == "real" else 1.0
+
+    @cached_property
+    def expert_host_s(self) -> float:
+        """Least time the host needs for one MoE layer's forward pass, seconds."""
+        costs = self.expert_costs
+        left = {"eager": 1.0, "graphs": costs.graphs_share, "fixed": costs.fixed_share}
+        usual = "eager" if self.platform.id in costs.eager_on else costs.launch
+        return costs.host_s * left[self.launch or usual] / self.expert_release_factor
+
+    @cached_property
+    def expert_release_factor(self) -> float:
+        """Speed of MoE layers in this release of the stack on this platform."""
+        return self._step(self.expert_costs.releases)
 
     @property
     def recipe(self) -> StateRecipe:
@@ -92,6 +158,19 @@ class Setup:
         if isinstance(attention, GroupedQueryAttention):
             return attention.heads * attention.head_dim, attention.kv_heads * attention.head_dim
         return self.parameters.attention_width // 2, self.parameters.attention_width // 2
+
+    @property
+    def latent_bytes(self) -> float | None:
+        """Bytes per token that low-rank attention keeps when it expands again: ranks and output; None for other kinds.
+
+        2 bytes x (query rank or width + key-value rank + rotated part + heads x value size).
+        """
+        attention = self.architecture.attention
+        if isinstance(attention, GroupedQueryAttention):
+            return None
+        query = attention.q_lora_rank or attention.heads * (attention.qk_nope_head_dim + attention.qk_rope_head_dim)
+        latent = query + attention.kv_lora_rank + attention.qk_rope_head_dim
+        return 2.0 * (latent + attention.heads * attention.v_head_dim)
 
     @property
     def span(self) -> float:
@@ -167,9 +246,9 @@ def _problems(setup: Setup) -> list[Problem]:
     found = [Problem(f"{where}, {name}", "unknown", "a value with its source") for name in missing]
     for precision in dict.fromkeys((setup.precision, setup.product_precision)):
         found += _rate_problems(setup, precision, where)
-    if setup.architecture.moe is not None:
-        expected = "a dense model (mixture of experts is not supported yet by the time model)"
-        found.append(Problem(f"models/architectures/{setup.architecture.id}.yaml, moe", "experts", expected))
+    if setup.architecture.moe is not None and setup.software.experts is None:
+        where = f"models/software/{setup.software.id}.yaml, experts"
+        found.append(Problem(where, "unknown", f"what experts cost in this stack, for {setup.architecture.id}"))
     return found
 
 

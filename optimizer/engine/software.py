@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from pydantic import Field
 
 from optimizer.schema.base import Frozen, Id
+
+Launch = Literal["eager", "graphs", "fixed"]
+"""How the host launches MoE layers: kernel by kernel, by graphs of a layer's parts, with fixed shapes."""
 
 
 class ReleaseStep(Frozen):
@@ -48,6 +52,44 @@ class ActivationBytes(Frozen):
     """Times feed-forward width, plain; divided by the tensor group."""
     ffn_fp8_less: float = 0.0
     """Bytes fewer per feed-forward element with fp8 products."""
+
+
+class ExpertCosts(Frozen):
+    """What routed experts cost in a training stack."""
+
+    weight_bytes: float = Field(ge=0)
+    """Bytes moved per local expert weight in a forward pass: reading it, in whole or once per tile."""
+    half_width: float = Field(ge=0)
+    """Expert width at which grouped products take twice their time."""
+    permute_passes: float = Field(ge=0)
+    """Reads and writes of hidden-wide tensors per visit of a token, forward: permute, copy, combine."""
+    token_bytes: float = Field(gt=0)
+    """Bytes per element of a token that is sent."""
+    overlap: float = Field(ge=0, le=1)
+    """Share of the exchange inside the first tier that is hidden."""
+    host_s: float = Field(ge=0)
+    """Least time of one MoE layer's forward pass: kernel launches by the host, seconds; backward twice."""
+    sync_s: float = Field(ge=0)
+    """Wait for the counts of routed tokens, per MoE layer and pass, seconds."""
+    launch: Launch
+    """How MoE layers are launched unless a run says otherwise."""
+    eager_on: tuple[str, ...] = ()
+    """Platforms on which they are launched kernel by kernel instead."""
+    graphs_share: float = Field(ge=0, le=1)
+    """What graphs of a layer's parts leave of ``host_s``."""
+    fixed_share: float = Field(ge=0, le=1)
+    """What is left of it when shapes are fixed because excess tokens are dropped."""
+    imbalance: float = Field(ge=1)
+    """Load of the busiest rank over the mean under real routing: time of experts and exchange, and their memory."""
+    releases: tuple[ReleaseStep, ...] = ()
+    """Speed of MoE layers by release and platform; empty = 1."""
+    visit_hidden: float = Field(ge=0)
+    """Bytes stored for the backward pass per visit, times hidden size; per width as in a dense layer."""
+    selective: ActivationBytes
+    """Stored activations of MoE layers under selective recompute: norms, activation functions and the expansion of
+    low-rank attention are computed again."""
+    selective_share: float = Field(ge=0, le=1)
+    """Forward work of MoE layers repeated for that."""
 
 
 class Software(Frozen):
@@ -140,6 +182,8 @@ class Software(Frozen):
     """True when fused weight-gradient accumulation keeps one unused gradient per weight shape."""
     step_copy_bytes: float = Field(default=0.0, ge=0)
     """Per owned parameter, held during the optimizer step only."""
+    experts: ExpertCosts | None = None
+    """What mixture of experts costs; null = unknown, and MoE models are refused."""
     evidence: tuple[str, ...] = Field(min_length=1)
     """Where the constants come from."""
 

@@ -17,7 +17,7 @@ from optimizer.candidates.conditions import Conditions
 from optimizer.candidates.modes import modes
 from optimizer.candidates.search import Question, least_days, least_memory, legal_pairs
 from optimizer.candidates.space import Grid, shapes
-from optimizer.engine.bands import band, factor, level
+from optimizer.engine.bands import as_evidenced, band, factor, level
 from optimizer.engine.goodput import goodput
 from optimizer.engine.layouts import LayoutArrays
 from optimizer.engine.memory import memory, peak_bytes
@@ -26,7 +26,7 @@ from optimizer.engine.step_time import step_seconds, step_time
 from optimizer.engine.verdict import verdict_codes
 from optimizer.io.library import Library
 from optimizer.results import Layout
-from optimizer.schema.architecture import Architecture, FeedForward, GroupedQueryAttention
+from optimizer.schema.architecture import Architecture, FeedForward, GroupedQueryAttention, MixtureOfExperts
 from optimizer.schema.base import EvidenceLevel, Precision
 from optimizer.schema.platform import Platform
 from optimizer.schema.scenario import Policy, Reliability, Workload
@@ -47,8 +47,21 @@ class Case:
 
 
 @st.composite
+def experts(draw: st.DrawFn) -> MixtureOfExperts:
+    return MixtureOfExperts(
+        experts=draw(st.sampled_from([4, 8, 12])),
+        experts_per_token=draw(st.sampled_from([1, 2])),
+        shared_experts=draw(st.sampled_from([0, 1])),
+        ffn_hidden_size=draw(st.sampled_from([1536, 4096])),
+        leading_dense_layers=draw(st.sampled_from([0, 1])),
+        every=draw(st.sampled_from([1, 2])),
+    )
+
+
+@st.composite
 def cases(draw: st.DrawFn) -> Case:
     heads = draw(st.sampled_from([4, 6, 8]))
+    moe = draw(st.none() | experts())
     architecture = Architecture(
         id="random",
         layers=draw(st.integers(3, 12)),
@@ -57,6 +70,8 @@ def cases(draw: st.DrawFn) -> Case:
         tied_embedding=draw(st.booleans()),
         attention=GroupedQueryAttention(heads=heads, kv_heads=draw(st.sampled_from([heads, 2])), head_dim=128),
         ffn=FeedForward(hidden_size=8192, gated=draw(st.booleans())),
+        moe=moe,
+        mtp_layers=draw(st.sampled_from([0, 1])) if moe else 0,
     )
     base = LIBRARY.platforms[draw(st.sampled_from(["h100-sxm", "b200-hgx", "gb200-nvl72", "mi355x"]))]
     memory_gb = draw(st.sampled_from([6, 8, 12, 20, 60]))  # from nothing fits to everything fits
@@ -76,12 +91,29 @@ def cases(draw: st.DrawFn) -> Case:
     return Case(architecture, base.model_copy(update={"memory_bytes": int(memory_gb * 1e9)}), workload, tuple(nodes))
 
 
+def placements(case: Case, t: int) -> Iterator[tuple[int, int]]:
+    """Yield (expert, expert-tensor) degrees beside a tensor degree."""
+    moe = case.architecture.moe
+    for e in (1, 2, 4, 8):
+        if e == 1 or (moe and moe.experts % e == 0):
+            yield e, 1
+            if moe and t > 1 and moe.experts <= case.platform.tiers[0].accelerators and moe.ffn_hidden_size % t == 0:
+                yield e, t
+
+
 def replicas(case: Case) -> Iterator[Layout]:
     """Yield every shape of the stated grid, by loops."""
+    for layout in bare_replicas(case):
+        for e, split in placements(case, layout.tensor_parallel):
+            yield layout.model_copy(update={"expert_parallel": e, "expert_tensor_parallel": split})
+
+
+def bare_replicas(case: Case) -> Iterator[Layout]:
     model, length, domain = case.architecture, case.workload.sequence_length, case.platform.tiers[0].accelerators
     layers, heads, pairs = model.layers, model.attention.heads, model.attention.kv_heads
+    shared = model.moe.ffn_hidden_size if model.moe and model.moe.shared_experts else 0
     for t in range(1, domain + 1):
-        if domain % t or heads % t or (pairs % t and t % pairs) or model.ffn.hidden_size % t:
+        if domain % t or heads % t or (pairs % t and t % pairs) or model.ffn.hidden_size % t or shared % t:
             continue
         for c in (1, 2, 4):
             if (c > 1 and length % (2 * c)) or (t > 1 and length % (c * t)):
@@ -114,6 +146,9 @@ def legal(case: Case, nodes: int, replica: list[Layout]) -> Iterator[Layout]:
     accelerators = nodes * case.platform.accelerators_per_node
     for layout in replica:
         d, rest = divmod(accelerators, layout.accelerators)
+        group = d * layout.tensor_parallel * layout.context_parallel
+        if group % (layout.expert_parallel * layout.expert_tensor_parallel):
+            continue
         rounds = layout.pipeline_parallel if layout.virtual_pipeline > 1 else 1
         sequences = None if rest or not d else batch(case, d * layout.micro_batch * rounds)
         if sequences:
@@ -134,7 +169,7 @@ def days_of_all(case: Case, precision: Precision, nodes: int, layouts: list[Layo
     many = arrays(layouts)
     fitting = verdict_codes(peak_bytes(memory(setup, many)), platform.memory_bytes) == 0
     size, total = nodes * platform.accelerators_per_node, setup.parameters.total
-    slower = factor(band(LIBRARY.bands, platform, precision, total, size), 0.8)
+    slower = factor(band(LIBRARY.bands, as_evidenced(platform, model), precision, total, size), 0.8)
     useful = float(goodput(np.array([float(nodes)]), 3.0, 15.0, 60.0)[0])
     tokens = float(workload.tokens * (1 + workload.extra_compute))
     steps = tokens / (many.global_batch * workload.sequence_length)
@@ -146,7 +181,8 @@ def complexity(layout: Layout) -> tuple[int, ...]:
     replica = layout.tensor_parallel * layout.pipeline_parallel * layout.context_parallel
     return (
         replica, RECOMPUTE.index(layout.recompute), layout.virtual_pipeline, layout.tensor_parallel,
-        layout.pipeline_parallel, layout.context_parallel, layout.micro_batch, layout.sharding_stage,
+        layout.pipeline_parallel, layout.context_parallel, layout.expert_parallel, layout.expert_tensor_parallel,
+        layout.micro_batch, layout.sharding_stage,
     )  # fmt: skip
 
 

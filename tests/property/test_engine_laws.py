@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -54,6 +55,56 @@ def layouts(draw: st.DrawFn) -> Layout:
         recompute=draw(st.sampled_from(["none", "selective", "full"])),
         sequence_parallel=draw(st.booleans()),
     )
+
+
+@st.composite
+def expert_layouts(draw: st.DrawFn) -> Layout:
+    """A layout of DeepSeek-V3 whose experts can be placed."""
+    layout = draw(layouts()).model_copy(update={"virtual_pipeline": 1})
+    group = layout.tensor_parallel * layout.context_parallel * layout.data_parallel
+    split = draw(st.sampled_from([one for one in (1, 2, 4) if group % one == 0]))
+    degree = draw(st.sampled_from([one for one in (1, 2, 8, 32, 64) if (group // split) % one == 0]))
+    return layout.model_copy(update={"expert_parallel": degree, "expert_tensor_parallel": split})
+
+
+@given(expert_layouts(), st.sampled_from(["memory", "peak", "network"]), st.floats(1.0, 10.0))
+@settings(max_examples=60, deadline=None)
+def test_more_of_any_rate_never_makes_experts_slower(layout: Layout, part: str, factor: float):
+    platform = library().platforms["h100-sxm"]
+    slow = predict(setup(platform, "deepseek-v3"), layout).step_time_s
+    assert predict(setup(faster(platform, part, factor), "deepseek-v3"), layout).step_time_s <= slow * (1 + 1e-9)
+
+
+@given(expert_layouts())
+@settings(max_examples=60, deadline=None)
+def test_all_ranks_of_a_replica_hold_at_least_the_model(layout: Layout):
+    """What one stage holds, times its ranks, is the stage: dense parts repeat per expert rank, experts never get lost."""
+    subject = setup(architecture="deepseek-v3")
+    held = layout.model_copy(update={"sharding_stage": 0})
+    row = predict(subject, held)
+    counts = subject.parameters
+    experts = counts.moe_layers * counts.routed / (layout.expert_parallel * layout.expert_tensor_parallel)
+    rest = (counts.total - counts.moe_layers * counts.routed) / layout.tensor_parallel
+    weights = row.memory["weights"] * 1e9 / subject.recipe.weights_bytes
+    assert (
+        weights * layout.pipeline_parallel
+        >= (experts + rest) * (1 - 1e-9) - 129_280 * 7168 * 2 / layout.tensor_parallel
+    )
+    assert weights <= (experts + rest) * 1.05  # prediction layer, padded tables
+
+
+@given(expert_layouts())
+@settings(max_examples=60, deadline=None)
+def test_real_routing_and_more_shards_are_monotone(layout: Layout):
+    subject = setup(architecture="deepseek-v3")
+    forced = replace(subject, routing="forced")
+    real = predict(subject, layout)
+    assert real.step_time_s >= predict(forced, layout).step_time_s * (1 - 1e-12)
+    assert real.memory_gb >= predict(forced, layout).memory_gb * (1 - 1e-12)
+    twice = layout.model_copy(
+        update={"data_parallel": 2 * layout.data_parallel, "global_batch": 2 * layout.global_batch}
+    )
+    assert predict(subject, twice).memory_gb <= real.memory_gb * (1 + 1e-12)
 
 
 @given(layouts(), st.floats(1.0, 8.0))

@@ -44,6 +44,43 @@ def test_blanks_are_read_by_rule_and_counted():
     assert case.setup.software.id == "megatron-core"
 
 
+MOE = {
+    "layers": 61, "hidden_size": 7168, "attention_heads": 128, "experts": 256, "experts_per_token": 8,
+    "expert_parallel": 8, "accelerators": 64, "platform": "b200-hgx",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("model", "values", "card"),
+    [
+        ("DeepSeek-V3", MOE, "deepseek-v3"),
+        ("a finetune of it", MOE, "deepseek-v3"),
+        ("Qwen3-30B-A3B", {"platform": "b200-hgx"}, "qwen-3-30b-a3b"),
+    ],
+)
+def test_experts_take_the_card_of_their_name_or_shape(model: str, values: dict[str, object], card: str):
+    case = case_of(changed(model=model, **values), LIBRARY)
+    assert case.setup.architecture.id == card
+    assert case.setup.routing == "forced"
+
+
+@pytest.mark.parametrize(
+    ("notes", "launch", "layers", "split"),
+    [
+        ("recipe preset X, CUDA graphs transformer_engine", "graphs", 1, 1),
+        ("container; tokendrop; w/o MTP", "fixed", 0, 1),
+        ("recipe preset X; ETP4", "eager", 1, 4),
+        ("nothing of it", None, 1, 1),
+    ],
+)
+def test_notes_tell_how_experts_ran(notes: str, launch: str | None, layers: int, split: int):
+    case = case_of(changed(model="DeepSeek-V3", notes=notes, **MOE), LIBRARY)
+    assert case.setup.launch == launch
+    assert case.setup.architecture.mtp_layers == layers
+    assert case.layout.expert_tensor_parallel == split
+    assert ("launch of MoE layers unknown: the stack's default" in case.readings) == (launch is None)
+
+
 def test_recompute_is_the_least_that_fits():
     heavy = changed(sequence_length=32_768, accelerators=16, global_batch=16)
     assert case_of(heavy, LIBRARY).layout.recompute == "full"
@@ -56,7 +93,7 @@ def test_recompute_is_the_least_that_fits():
         ({"platform": "h100-sxn"}, 'no platform named h100-sxn Did you mean "h100-sxm"?'),
         ({"platform": None}, "platform is blank"),
         ({"model": "nobody-7b"}, "layers is blank and no card is named nobody-7b"),
-        ({"experts": 8}, "mixture of experts is not supported yet"),
+        ({"experts": 8}, "experts, and no card is named llama-3-1-8b or has its shape"),
         ({"precision": "int3"}, "precision int3 is unknown"),
         ({"tensor_parallel": 3}, "8 accelerators are not a multiple of 3"),
         ({"tensor_parallel": 2, "data_parallel": 8}, "the degrees make 16 accelerators, the row says 8"),
@@ -123,7 +160,7 @@ def test_scores_and_the_output_rows():
     assert [row.skipped_reason for row in rows] == [None, "micro_batch is blank", None]
     assert rows[0].low_s < rows[0].predicted_step_time_s < rows[0].high_s
     assert rows[0].evidence == "public_run"
-    assert set(result.by) == {"platform", "source", "kind"}
+    assert set(result.by) == {"platform", "source", "kind", "model"}
 
 
 def test_out_of_memory_rows_count_as_false_fits():

@@ -235,3 +235,26 @@ def test_node_counts_together_give_the_front_of_node_counts_alone(library: Libra
     together = run(library, conditions, nodes=nodes, **changes).candidates
     assert together == tuple(front)
     assert 1 in {before.days - after.days for before, after in zip(front, front[1:], strict=False)}
+
+
+def test_experts_are_laid_out_with_their_own_evidence_and_band(library: Library, conditions: Conditions):
+    """DeepSeek-V3 ran on up to 256 B200 in mxfp8; nobody published it on MI355X."""
+    asked = {"architecture": "deepseek-v3", "sequence_length": 4096, "global_batch_tokens": Decimal("16e6")}
+    seen = run(library, conditions, "b200-hgx", [32, 64], **asked, precisions=("mxfp8",))
+    small, large = seen.candidates
+    assert small.evidence == EvidenceLevel.PUBLIC_RUN.value
+    assert large.evidence == EvidenceLevel.DATASHEET.value
+    assert small.layout.expert_parallel > 1
+    assert small.memory_gb < small.memory_limit_gb
+    known = library.bands.of("experts_seen")
+    assert small.high_days / small.low_days == pytest.approx(known.p90 / known.p10)
+    other = run(library, conditions, "mi355x", [32], **asked, precisions=("bf16",), minimum_evidence="public_run")
+    assert not other.candidates
+    assert [reason.limit for reason in other.rejections] == ["evidence"]
+
+
+def test_a_stack_without_costs_of_experts_is_rejected_with_the_reason(library: Library, conditions: Conditions):
+    asked = {"architecture": "qwen-3-30b-a3b", "sequence_length": 4096}
+    (reason,) = run(library, conditions, "rtx-5090", [8], **asked).rejections
+    assert reason.limit == "specification"
+    assert "handwritten-cuda.yaml, experts" in reason.needed

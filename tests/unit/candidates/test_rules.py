@@ -104,6 +104,8 @@ def test_experts_divide_and_fit_the_group(library: Library):
     assert "8 experts not divisible by EP 3" in texts(mixtral, base.model_copy(update={"expert_parallel": 3}))[0]
     two = base.model_copy(update={"expert_parallel": 8, "expert_tensor_parallel": 2})
     assert "TP x CP x DP = 8 not divisible by EP 8 x expert-TP 2" in texts(mixtral, two)[0]
+    wide = base.model_copy(update={"expert_tensor_parallel": 3})
+    assert "expert width 14336 not divisible by expert-TP 3" in texts(mixtral, wide)[0]
 
 
 def test_low_rank_attention_has_a_key_value_head_per_query_head(library: Library):

@@ -77,10 +77,18 @@ def test_a_sequence_that_does_not_divide_limits_context_and_tensor(library: Libr
 def test_experts_are_powers_of_two_and_placed_within_the_group(library: Library):
     made = shapes(library.architectures["mixtral-8x7b"], library.platforms["h100-sxm"], 4096, Grid())
     assert degrees(made, "expert_parallel") == [1, 2, 4, 8]
-    assert (
-        experts_placed(made).tolist()
-        == (made.tensor_parallel * made.context_parallel % made.expert_parallel == 0).tolist()
-    )
+    group = made.expert_parallel * made.expert_tensor_parallel
+    assert experts_placed(made).tolist() == (made.tensor_parallel * made.context_parallel % group == 0).tolist()
+
+
+def test_few_experts_may_be_split_like_a_layer_and_many_are_not(library: Library):
+    made = shapes(library.architectures["mixtral-8x7b"], library.platforms["h100-sxm"], 4096, Grid())
+    split = take(made, np.flatnonzero(made.expert_tensor_parallel > 1))
+    assert degrees(split, "expert_tensor_parallel") == [2, 4, 8]
+    assert np.array_equal(split.expert_tensor_parallel, split.tensor_parallel)
+    many = shapes(library.architectures["deepseek-v3"], library.platforms["h100-sxm"], 4096, Grid())
+    assert degrees(many, "expert_tensor_parallel") == [1]
+    assert degrees(many, "expert_parallel") == [1, 2, 4, 8, 16, 32, 64, 128, 256]
 
 
 def test_the_grid_states_itself():

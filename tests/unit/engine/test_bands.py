@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from optimizer.engine.bands import Quantiles, band, factor, level
+from optimizer.engine.bands import Quantiles, as_evidenced, band, factor, level
 from optimizer.errors import InputError
 from optimizer.io.library import Library
 from optimizer.schema.base import EvidenceLevel, Precision
@@ -52,3 +52,22 @@ def test_an_unknown_situation_is_an_error(library: Library):
 def test_bands_are_ordered(library: Library):
     for name, quantiles in library.bands.situations.items():
         assert quantiles.p10 < quantiles.p50 < quantiles.p90, name
+
+
+def test_a_model_with_experts_has_evidence_of_its_own(library: Library):
+    b200, model = library.platforms["b200-hgx"], library.architectures["deepseek-v3"]
+    seen = as_evidenced(b200, model)
+    assert level(seen, Precision.MXFP8, 671e9, 256) == EvidenceLevel.PUBLIC_RUN
+    assert level(seen, Precision.MXFP8, 671e9, 512) == EvidenceLevel.DATASHEET
+    assert level(b200, Precision.MXFP8, 671e9, 256) == EvidenceLevel.DATASHEET  # dense runs do not cover it
+    assert band(library.bands, seen, Precision.MXFP8, 671e9, 256) == library.bands.of("experts_seen")
+    assert band(library.bands, seen, Precision.BF16, 671e9, 8).p90 == library.bands.of("experts_unseen").p90
+    unseen = as_evidenced(b200, library.architectures["llama-4-scout"])
+    assert band(library.bands, unseen, Precision.MXFP8, 109e9, 64) == library.bands.of("experts_unseen")
+    nowhere = as_evidenced(library.platforms["mi355x"], model)
+    assert band(library.bands, nowhere, Precision.BF16, 671e9, 64).p90 == library.bands.of("experts_new_platform").p90
+
+
+def test_a_dense_model_keeps_the_evidence_of_the_platform(library: Library):
+    b200 = library.platforms["b200-hgx"]
+    assert as_evidenced(b200, library.architectures["llama-3-1-8b"]) is b200

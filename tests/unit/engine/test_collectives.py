@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from optimizer.engine.collectives import bandwidth, gather_seconds, shift_bandwidth
+from optimizer.engine.collectives import bandwidth, exchange_rates, gather_seconds, shift_bandwidth
 from optimizer.engine.setup import Setup
 
 Make = Callable[..., Setup]
@@ -71,3 +71,29 @@ def test_a_ring_wider_than_the_node_sends_over_the_fabric(make: Make):
     fabric = 50e9 * setup.efficiency.outer_network_share
     assert shift_bandwidth(setup, np.array([16]))[0] == pytest.approx(fabric)
     assert shift_bandwidth(setup, np.array([8]))[0] > fabric
+
+
+@pytest.mark.parametrize(
+    ("platform", "span", "gb_s"),
+    [
+        # TPU v5p, six neighbours of 90 GB/s: half of an all-to-all crosses the middle of axes of 4 and 8 chips
+        ("tpu-v5p", 64, 180.0),
+        ("tpu-v5p", 512, 90.0),
+        # v6e, four neighbours of 90 GB/s: 16 x 16 chips
+        ("tpu-v6e", 256, 45.0),
+        ("h100-sxm", 8, 450.0),
+        ("mi355x", 2, 76.5),
+    ],
+)
+def test_an_all_to_all_inside_the_first_tier(make: Make, platform: str, span: int, gb_s: float):
+    setup = make(platform=platform)
+    inner, outer = exchange_rates(setup, np.array([span]))
+    assert inner[0] == pytest.approx(gb_s * 1e9 * setup.efficiency.inner_network_share)
+    assert outer[0] == np.inf
+
+
+def test_an_all_to_all_beyond_it_sees_the_fabric(make: Make):
+    setup = make()
+    inner, outer = exchange_rates(setup, np.array([32]))
+    assert inner[0] == pytest.approx(450e9 * setup.efficiency.inner_network_share)
+    assert outer[0] == pytest.approx(50e9 * setup.efficiency.outer_network_share)

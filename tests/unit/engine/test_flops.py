@@ -28,6 +28,13 @@ def test_llama_2_7b_step_of_four_sequences(library: Library, sequence: int, weig
     assert flops_per_token(model, sequence) * tokens / 1e12 == pytest.approx(weights + causal, rel=1e-4)
 
 
+def test_multi_token_prediction_adds_a_layer_and_a_head(library: Library):
+    # published benchmarks count 260.0 GFLOP per token at 4,096 with the prediction layer of DeepSeek-V3, 249.7 without
+    model = library.architectures["deepseek-v3"]
+    assert flops_per_token(model, 4096) / 1e9 == pytest.approx(260.0, rel=0.004)
+    assert flops_per_token(model.model_copy(update={"mtp_layers": 0}), 4096) / 1e9 == pytest.approx(249.7, rel=0.004)
+
+
 def test_a_window_shortens_attention(library: Library):
     model = library.architectures["llama-2-7b"]
     window = model.model_copy(update={"attention": model.attention.model_copy(update={"window": 1024})})

@@ -147,3 +147,49 @@ def test_components_broadcast_without_flattening(make: Make):
     assert peak_bytes(parts).shape == (2, 5)
     single = memory(make(), LayoutArrays.of(grid.row((1, 3))))
     assert float(peak_bytes(single)[0]) == pytest.approx(float(peak_bytes(parts)[1, 3]))
+
+
+def test_routed_experts_are_split_by_their_own_degrees(make: Make):
+    # Megatron-LM issue 4050: routed experts / (expert-TP x EP), the rest / TP; their optimizer over their own replicas
+    setup = make("mixtral-8x7b", sequence_length=4096)
+    layout = dict(tensor_parallel=2, data_parallel=16, global_batch=16, recompute="full")
+    routed = 32 * 8 * 3 * 4096 * 14_336
+    rest = setup.parameters.total - routed
+    group = {1: 32, 8: 4}  # t d / e replicas hold the same experts
+    for degree, replicas in group.items():
+        parts = held(setup, **layout, expert_parallel=degree)
+        weights = rest / 2 + routed / degree
+        assert parts["weights"] == pytest.approx(2 * weights, rel=1e-3)
+        assert parts["optimizer"] == pytest.approx(12 * (rest / 2 / 16 + routed / degree / replicas), rel=1e-3)
+    split = held(setup, **layout, expert_parallel=8, expert_tensor_parallel=2)
+    assert split["weights"] == pytest.approx(2 * (rest / 2 + routed / 16), rel=1e-3)
+    assert split["optimizer"] == pytest.approx(12 * (rest / 2 / 16 + routed / 16 / 2), rel=1e-3)
+
+
+def test_stored_activations_of_a_deepseek_layer(make: Make):
+    # per token: 8 h + 2 x 128 heads x (2 x 192 + 2 x 128) + 6 x 2,048 shared + 8 visits x (2 h + 6 x 2,048)
+    setup = make("deepseek-v3", sequence_length=4096, routing="forced")
+    hidden, heads = 7168, 128
+    moe = 8 * hidden + 2 * heads * (2 * 192 + 2 * 128) + 6 * 2048 + 8 * (2 * hidden + 6 * 2048)
+    dense = 8 * hidden + 2 * heads * (2 * 192 + 2 * 128) + 6 * 18_432
+    parts = held(setup, expert_parallel=64, data_parallel=64, global_batch=64)
+    assert parts["activations"] == pytest.approx(4096 * (3 * dense + 59 * moe))
+
+
+def test_selective_recompute_drops_expansions_norms_and_activation_functions(make: Make):
+    setup = make("deepseek-v3", sequence_length=4096, routing="forced")
+    layout = dict(expert_parallel=64, data_parallel=64, global_batch=64)
+    moe = 4 * 7168 + 2 * (1536 + 512 + 64 + 128 * 128) + 4 * 2048 + 8 * (2 * 7168 + 4 * 2048)
+    dense = 8 * 7168 + 4 * 128 * 320 + 6 * 18_432  # dense layers of this stack keep all
+    assert held(setup, **layout, recompute="selective")["activations"] == pytest.approx(4096 * (3 * dense + 59 * moe))
+
+
+def test_prediction_layers_hold_a_layer_a_join_and_the_input_table_again(make: Make):
+    setup = make("deepseek-v3", sequence_length=4096)
+    without = make(setup.architecture.model_copy(update={"mtp_layers": 0}), sequence_length=4096)
+    layout = dict(pipeline_parallel=31, expert_parallel=64, data_parallel=64, global_batch=64, recompute="full")
+    # 61 layers in stages of 2, the last of 1: with the prediction layer, its join and two tables it holds most
+    counts, table = setup.parameters, 129_280 * 7168
+    last = 2 * (counts.moe_layer - counts.routed + counts.routed / 64) + 2 * 7168**2 + 2 * table
+    assert held(setup, **layout)["weights"] == pytest.approx(2 * last, rel=1e-3)
+    assert held(without, **layout)["weights"] < 2 * last

@@ -8,7 +8,7 @@ import pytest
 
 from optimizer.engine.efficiency import efficiency
 from optimizer.engine.setup import Setup
-from optimizer.errors import InputError
+from optimizer.errors import InputError, InternalError
 from optimizer.io.library import Library
 from optimizer.schema.base import Precision
 
@@ -42,9 +42,41 @@ def test_a_wrong_share_names_its_key(library: Library):
         efficiency(wrong)
 
 
-def test_experts_are_refused_for_now(make: Make):
-    with pytest.raises(InputError, match="not supported yet"):
-        make("deepseek-v3")
+def test_experts_are_refused_where_their_costs_are_unknown(make: Make):
+    with pytest.raises(InputError, match=r"handwritten-cuda\.yaml, experts: unknown.*deepseek-v3"):
+        make("deepseek-v3", software="handwritten-cuda")
+    assert make("deepseek-v3").expert_shape.experts == 256
+
+
+def test_a_dense_model_has_no_experts_to_ask_for(make: Make):
+    with pytest.raises(InternalError, match="llama-3-1-8b has no experts"):
+        _ = make().expert_shape
+    with pytest.raises(InternalError, match="handwritten-cuda says nothing about experts"):
+        _ = make(software="handwritten-cuda").expert_costs
+
+
+def test_launching_layers_takes_the_host_less_with_graphs_and_fixed_shapes(make: Make):
+    costs = make().software.experts
+    assert costs is not None
+    eager, graphs, fixed = (make("deepseek-v3", launch=launch).expert_host_s for launch in ("eager", "graphs", "fixed"))
+    assert eager == costs.host_s
+    assert graphs == pytest.approx(costs.host_s * costs.graphs_share)
+    assert fixed == pytest.approx(costs.host_s * costs.fixed_share)
+    assert make("deepseek-v3").expert_host_s == eager  # published Hopper recipes launch kernel by kernel
+    assert make("deepseek-v3", "gb200-nvl72").expert_host_s == graphs
+
+
+def test_moe_layers_of_an_older_release_are_slower_on_the_platforms_it_names(make: Make):
+    then, now = make("deepseek-v3", "b200-hgx", release=2025.67), make("deepseek-v3", "b200-hgx", release=2026.25)
+    assert then.expert_release_factor == then.expert_costs.releases[0].factor < 1
+    assert now.expert_release_factor == 1
+    assert make("deepseek-v3", "h100-sxm", release=2025.67).expert_release_factor == 1
+
+
+def test_what_low_rank_attention_keeps_when_it_expands_again(make: Make):
+    # 2 bytes x (1,536 query rank + 512 + 64 + 128 heads x 128)
+    assert make("deepseek-v3").latent_bytes == 2 * (1536 + 512 + 64 + 128 * 128)
+    assert make("mixtral-8x7b").latent_bytes is None
 
 
 def test_every_platform_that_can_train_has_a_valid_block(library: Library):

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from optimizer.engine.layouts import LayoutArrays, legal
+from optimizer.engine.memory import memory, peak_bytes
 from optimizer.engine.predict import predict
 from optimizer.engine.setup import Setup
-from optimizer.engine.stages import stage_layers
+from optimizer.engine.stages import split_layers, stage_layers
 from optimizer.engine.step_time import COMPONENTS, step_seconds, step_time
 from optimizer.errors import InputError
 from optimizer.results import Layout
@@ -83,6 +84,44 @@ def test_layers_per_stage():
     assert split(105, 35) == (3, 3, 3)
     assert split(72, 10) == (8, 8, 1)
     assert split(32, 1) == (32, 32, 32)
+
+
+def test_dense_and_moe_layers_per_stage(library):
+    def split(name: str, stages: int) -> tuple[tuple[float, ...], ...]:
+        arrays = LayoutArrays.of(Layout(pipeline_parallel=stages))
+        return tuple(
+            tuple(float(np.ravel(part)[0]) for part in kind)
+            for kind in split_layers(library.architectures[name], arrays)
+        )
+
+    # DeepSeek-V3: 3 dense + 58 MoE layers in stages of 16, 16, 16, 13, and one prediction layer on the last
+    assert split("deepseek-v3", 4) == ((3, 0, 0), (13, 16, 14))
+    assert split("deepseek-v3", 1) == ((3, 3, 3), (59, 59, 59))
+    # 16 stages of 4, the last of 1: the third dense layer is on the first stage too
+    assert split("deepseek-v3", 16) == ((3, 0, 0), (1, 4, 2))
+    # Llama 4 Maverick: every second of 48 layers
+    assert split("llama-4-maverick", 4) == ((6, 6, 6), (6, 6, 6))
+    assert split("mixtral-8x7b", 2) == ((0, 0, 0), (16, 16, 16))
+
+
+def test_broadcast_equals_one_by_one_with_experts(make: Make):
+    setup = make("deepseek-v3", "gb200-nvl72", "fp8", 4096)
+    grid = LayoutArrays(
+        np.array([[1], [2], [4]]),
+        *(np.full((1, 1), value) for value in (2, 1, 1)),
+        np.array([[1], [8], [16]]),
+        np.full((1, 1), 1),
+        np.array([[16, 32, 64]]),
+        *(np.full((1, 1), value) for value in (1, 1, 64, 1)),
+        np.full((1, 1), fill_value=True),
+    )
+    seconds, peaks = step_seconds(step_time(setup, grid)), peak_bytes(memory(setup, grid))
+    assert seconds.shape == peaks.shape == (3, 3)
+    for row in range(3):
+        for column in range(3):
+            single = predict(setup, grid.row((row, column)))
+            assert single.step_time_s == pytest.approx(float(seconds[row, column]))
+            assert single.memory_gb == pytest.approx(float(peaks[row, column]) / 1e9)
 
 
 def test_broadcast_equals_one_by_one(make: Make):
