@@ -51,6 +51,11 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return [*__all__]
+
+
 def __getattr__(name: str) -> object:
     """Return a public name from its module."""
     if name not in _HOMES:

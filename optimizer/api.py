@@ -118,7 +118,7 @@ def solve(
         layouts_evaluated=known.layouts_evaluated,
         proof=found.proof,
     )
-    report = Report(info, prepared.problem.rejections, provenance(loaded, found.choice), conflict)
+    report = Report(info, prepared.problem.rejections, provenance(loaded, inputs, found.choice), conflict)
     plan = plan_of(found, prepared, inputs, report)
     if plan.status != "optimal" or plan.objective.value is None or options.solver == "enumerate":
         return plan
@@ -133,15 +133,14 @@ def remaining(settings: Settings, started: float) -> Settings:
     return settings if limit is None else replace(settings, time_limit_s=max(0.01, limit + started - time.monotonic()))
 
 
-def provenance(loaded: Loaded, choice: Choice | None) -> Provenance:
+def provenance(loaded: Loaded, inputs: Inputs, choice: Choice | None) -> Provenance:
     """Return what is needed to make a plan again, and what it assumes."""
-    frame = inputs_of(loaded).frame
     return Provenance(
         version=__version__,
         ortools=version("ortools"),
         today=loaded.scenario.today,
         inputs=loaded.files,
-        assumptions=(*loaded.assumptions, *assumed(choice, frame)),
+        assumptions=(*loaded.assumptions, *assumed(choice, inputs)),
     )
 
 
@@ -173,16 +172,21 @@ def verify(plan: str | Path, *, library: Library | None = None) -> Verification:
     loaded = reload_scenario(record.provenance.inputs, library)
     facts = Facts(loaded.scenario, loaded.library.platforms, loaded.library.architectures, loaded.quotes)
     breaches = tuple(str(breach) for breach in check(record, facts))
-    changed = tuple(file.path for file in record.provenance.inputs if changed_since(file.path, file.sha256))
+    changed = tuple(text for file in record.provenance.inputs if (text := changed_since(file.path, file.sha256)))
     return Verification(ok=not breaches, breaches=breaches, changed_inputs=changed)
 
 
-def changed_since(name: str, sha256: str) -> bool:
-    """Return whether a file a plan was made from reads differently now, or is gone (``--set`` arguments never change)."""
+def changed_since(name: str, sha256: str) -> str | None:
+    """Return the name of a file that reads differently now, or was not found from here; None when it is the same.
+
+    ``--set`` arguments never change.
+    """
     if name == SETS:
-        return False
+        return None
     path = located(name)
-    return path is None or hashlib.sha256(path.read_bytes()).hexdigest() != sha256
+    if path is None:
+        return f"{name} (not found from this folder)"
+    return None if hashlib.sha256(path.read_bytes()).hexdigest() == sha256 else name
 
 
 def layouts(

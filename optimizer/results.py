@@ -220,6 +220,13 @@ class WorkloadPlan(Result):
     band: Band | None
 
 
+class AwardLot(Result):
+    """Units of an award delivered together."""
+
+    units: int
+    delivery_date: dt.date
+
+
 class Award(Result):
     """Units taken of one offer."""
 
@@ -244,6 +251,8 @@ class Award(Result):
     """Last day of a rental or lease; None for owned hardware."""
     cost: Number
     """What is paid for the award itself, to the end of its contract: price, lines, duty and non-recoverable tax."""
+    lots: tuple[AwardLot, ...] = ()
+    """Its deliveries in order."""
 
 
 class Factor(Result):
@@ -421,7 +430,11 @@ class Plan(Result):
     provenance: Provenance
 
     def to_frame(self, part: Literal["awards", "cash", "limits", "lines", "rejections", "workloads"]) -> pd.DataFrame:
-        """Return one part of the plan as a pandas table, a row per record; unknown is a missing value."""
+        """Return one part of the plan as a pandas table, a row per record; unknown is a missing value.
+
+        Raises:
+            ValueError: there is no such part.
+        """
         import pandas as pd  # noqa: PLC0415 - a plan needs pandas only when it is asked for a table
 
         cost = self.cost
@@ -433,6 +446,8 @@ class Plan(Result):
             "rejections": self.rejections,
             "workloads": self.workloads.values(),
         }
+        if part not in records:
+            raise ValueError(f'no part "{part}" of a plan; there are {", ".join(records)}')
         return pd.DataFrame([record.model_dump() for record in records[part]])
 
 

@@ -11,13 +11,13 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from optimizer.cli import backtest, catalog, check, compare, init, layouts, schema, solve, verify
+from optimizer.cli import backtest, catalog, check, compare, init, layouts, quotes, schema, solve, verify
 from optimizer.cli.options import app
 from optimizer.cli.output import report_error
 from optimizer.errors import ClusterbuyError, InputError, InternalError, Problem
 from optimizer.version import __version__
 
-COMMANDS = (init, check, solve, compare, layouts, backtest, catalog, verify, schema)
+COMMANDS = (init, check, solve, compare, layouts, backtest, catalog, verify, schema, quotes)
 """Modules whose import registers commands, in the order of ``--help``."""
 
 INTERRUPTED = 130
@@ -64,6 +64,8 @@ def _run(args: list[str]) -> int:
         return report_error(error, args)
     except BrokenPipeError:
         return 0
+    except OSError as error:  # files are opened by readers that tell their own problems: what is left is the output
+        return report_error(InputError([Problem("output", f"cannot be written ({error.strerror})", "")]), args)
     except Exception as error:  # noqa: BLE001 - the boundary: whatever is left is bad usage or a bug
         return report_error(_usage(error, args) if isinstance(error, _UsageError) else _bug(error), args)
 

@@ -252,9 +252,9 @@ def node_kw(platform: Platform) -> Decimal:
 
 
 def idle_kw(platform: Platform) -> Decimal:
-    """Return the idle draw of one node, kW; an unknown one is read as provisioned (an upper bound)."""
-    power = platform.node_power_kw
-    return Decimal(str(power.provisioned if power.idle is None else power.idle))
+    """Return the idle draw of one node, kW; an unknown one is read as the training draw (an upper bound)."""
+    idle = platform.node_power_kw.idle
+    return training_kw(platform) if idle is None else Decimal(str(idle))
 
 
 def training_kw(platform: Platform) -> Decimal:

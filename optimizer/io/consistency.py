@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import BaseModel
 
-from optimizer.errors import Problem
+from optimizer.errors import Problem, did_you_mean
 from optimizer.io.document import Document, KeyPath
 from optimizer.io.loaded import Loaded
 from optimizer.schema.base import Money
@@ -32,6 +32,8 @@ def contradictions(loaded: Loaded) -> Iterator[Problem]:
         _price_basis,
         _zero_prices,
         _cost_entries,
+        _budgets,
+        _vendor_names,
         _budget_labels,
         _capacity_bound,
     ):
@@ -134,6 +136,25 @@ def _zero_prices(loaded: Loaded) -> Iterator[Problem]:
                 yield loaded.quote_documents[quote_id].problem(path, "a price of 0", "Expected free or included")
         if isinstance(offer.price, Money) and offer.price.amount < 0:
             yield loaded.quote_documents[quote_id].problem(prices[0][0], "a price below 0", "Expected more than 0")
+
+
+def _budgets(loaded: Loaded) -> Iterator[Problem]:
+    budget = loaded.scenario.budget
+    amounts: list[tuple[KeyPath, Money | None]] = [(("budget", "total"), budget.total)]
+    amounts += [(("budget", "by_fiscal_year", year), money) for year, money in budget.by_fiscal_year.items()]
+    for path, money in amounts:
+        if money is not None and money.amount < 0:
+            yield loaded.document.problem(path, "a budget below 0", "Expected 0 or more", "null removes the limit")
+
+
+def _vendor_names(loaded: Loaded) -> Iterator[Problem]:
+    """Only vendors that quote can be allowed; one that is denied without a quote is a warning (``check``)."""
+    known = sorted({quote.vendor for quote in loaded.quotes.values()})
+    for position, name in enumerate(loaded.scenario.policy.vendors.allow or ()):
+        if name not in known:
+            found = f'no vendor named "{name}" among the quotes'
+            fix = did_you_mean(name, known) or f"There are {', '.join(known)}"
+            yield loaded.document.problem(("policy", "vendors", "allow", position), found, "", fix)
 
 
 def _cost_entries(loaded: Loaded) -> Iterator[Problem]:

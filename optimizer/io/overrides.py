@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -11,6 +12,9 @@ from optimizer.errors import InputError, Problem, did_you_mean
 from optimizer.io.document import Document, Key, KeyPath
 from optimizer.io.shape import Shape
 from optimizer.io.yaml_reader import read_value
+
+_POSITION = re.compile(r"\[(\d+)\]")
+"""A list position as messages write it: ``costs[0]`` is the path ``costs.0``."""
 
 
 class _UnknownPathError(Exception):
@@ -46,8 +50,10 @@ def _with_set(document: Document, text: str, model: type[BaseModel]) -> Document
     key, equals, written = text.partition("=")
     if not equals or not key.strip():
         raise InputError([Problem(f"--set {text}", "no key and value", "Expected KEY=VALUE, e.g. budget.total=2e8")])
+    if not written.strip():
+        raise InputError([Problem(f"--set {text}", "no value", "Expected KEY=VALUE", "null removes a limit")])
     value = _value(written, text)
-    parts = tuple(key.strip().split("."))
+    parts = tuple(_POSITION.sub(r".\1", key.strip()).split("."))
     try:
         data, path = _changed(document.data, Shape.of(model, document.data), parts, value)
     except _UnknownPathError as unknown:

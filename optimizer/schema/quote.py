@@ -3,96 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
-from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from optimizer.schema.base import CurrencyCode, Frozen, Id, Money, NonNegative, OfferType, Share
+from optimizer.schema.base import CurrencyCode, Frozen, Id, NonNegative, OfferType, Share
+from optimizer.schema.price import LinePrice, Lot, Price, PriceState, TieredPrice, Units
+from optimizer.schema.quote_record import LineRecord, SheetWarning, Text, TotalRecord
 
-
-class PriceState(StrEnum):
-    """A price that is not a number; only ``included`` and ``free`` mean zero."""
-
-    INCLUDED = "included"
-    FREE = "free"
-    OPTION = "option"
-    ALTERNATE = "alternate"
-    ON_REQUEST = "on_request"
-    NO_BID = "no_bid"
-    REDACTED = "redacted"
-    MISSING = "missing"
-    AMBIGUOUS = "ambiguous"
-    MALFORMED = "malformed"
-
-    @property
-    def is_zero(self) -> bool:
-        """True for the states that cost nothing."""
-        return self in (PriceState.INCLUDED, PriceState.FREE)
-
-
-class TieredPrice(Frozen):
-    """Quantity breaks; a key is the first quantity (in purchase units) at that price, inclusive.
-
-    ``all_units``: the whole order at the price of the highest break reached (9 units at 100, 90 from 5: 810).
-    ``incremental``: each unit at the price of its own break (the same: 4 x 100 + 5 x 90 = 850).
-    """
-
-    all_units: dict[int, Money] | None = None
-    """Breaks that apply to all units of the order."""
-    incremental: dict[int, Money] | None = None
-    """Breaks that apply to the units beyond them."""
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> TieredPrice:
-        if (self.all_units is None) == (self.incremental is None):
-            raise ValueError("give either all_units or incremental")
-        if not self.breaks:
-            raise ValueError("needs at least one break, e.g. {1: 452000}")
-        if min(self.breaks) < 1:
-            raise ValueError("a break below 1 unit is impossible")
-        if any(price.amount <= 0 for price in self.breaks.values()):
-            raise ValueError("a tier price must be above zero; use the state free or included for zero")
-        return self
-
-    @property
-    def breaks(self) -> dict[int, Money]:
-        """First quantity -> unit price, ascending."""
-        return dict(sorted((self.all_units or self.incremental or {}).items()))
-
-
-def _read_price(value: Any) -> Any:
-    """Numbers and ``20 EUR`` become money, a state word its state, a mapping tiers."""
-    if isinstance(value, str) and value in set(PriceState):
-        return PriceState(value)
-    if isinstance(value, dict) and "amount" not in value:
-        return TieredPrice.model_validate(value)
-    if value is None:
-        return PriceState.MISSING
-    if isinstance(value, (str, int, float)):
-        return Money.model_validate(value)
-    return value
-
-
-Price = Annotated[Money | TieredPrice | PriceState, BeforeValidator(_read_price)]
-LinePrice = Annotated[Money | PriceState, BeforeValidator(_read_price)]
-
-
-class Units(Frozen):
-    """Allowed quantities, in purchase units: the multiples of ``step`` between ``min`` and ``max``."""
-
-    min: int = Field(default=1, ge=0)
-    """Smallest order, inclusive."""
-    step: int = Field(default=1, ge=1)
-    """Orders are multiples of this."""
-    max: int | None = Field(default=None, ge=0)
-    """Largest order, inclusive; blank = no limit, 0 = none."""
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Units:
-        if self.max is not None and 0 < self.max < self.min:
-            raise ValueError(f"max {self.max} is below min {self.min}")
-        return self
+__all__ = ["Lot", "PriceState", "TieredPrice", "Units"]  # defined with what imports record, used with quotes
 
 
 class QuoteLine(Frozen):
@@ -116,25 +35,6 @@ class QuoteLine(Frozen):
     """Record key of an import: the value as recomputed."""
     cell: str | None = None
     """Record key of an import: source cell."""
-
-
-class Lot(Frozen):
-    """A part of an order with its own delivery."""
-
-    units: int | Literal["rest"]
-    """Units of this lot; the last may be ``rest``."""
-    weeks: int | None = Field(default=None, ge=0)
-    """Weeks after order."""
-    days: int | None = Field(default=None, ge=0)
-    """Days after order."""
-    date: dt.date | None = None
-    """Delivery date."""
-
-    @model_validator(mode="after")
-    def _one_time(self) -> Lot:
-        if sum(value is not None for value in (self.weeks, self.days, self.date)) != 1:
-            raise ValueError("a lot needs exactly one of weeks, days, date")
-        return self
 
 
 class Milestone(Frozen):
@@ -363,11 +263,24 @@ class Quote(Frozen):
     """Milestones of purchases; default all at delivery."""
     source: QuoteSource | None = None
     """Origin."""
-    offers: dict[str, Offer] = Field(min_length=1)
-    """Offers by name."""
+    offers: dict[str, Offer] = Field(default_factory=dict)
+    """Offers by name; may be empty when the quote has lines, a record that nothing can be planned with yet."""
+    supersedes: str | None = None
+    """Record key of an import: the quote or revision this one replaces."""
+    terms: dict[str, Text] = Field(default_factory=dict)
+    """Record key of an import: terms as printed, by name: payment, incoterm, place, validity, warranty, deposit,
+    cancellation, penalty, acceptance, buy_back, lease_terms, tax, lead_time."""
+    lines: tuple[LineRecord, ...] = ()
+    """Record key of an import: every line of the sheet, also those that became part of an offer."""
+    totals: tuple[TotalRecord, ...] = ()
+    """Record key of an import: totals as printed and as recomputed."""
+    warnings: tuple[SheetWarning, ...] = ()
+    """Record key of an import: what was assumed or looks wrong, by code."""
 
     @model_validator(mode="after")
     def _adds_up(self) -> Quote:
+        if not self.offers and not self.lines:
+            raise ValueError("offers: needs at least one offer")
         total = sum(milestone.share for milestone in self.payment)
         if total != 1:
             raise ValueError(f"payment shares add up to {total}, not 1")

@@ -21,6 +21,7 @@ from optimizer.schema.base import (
     Share,
 )
 from optimizer.schema.quote import Duty
+from optimizer.units import add_months
 
 
 class StatedMode(Frozen):
@@ -66,7 +67,7 @@ class Workload(Frozen):
     """Allowed relative deviation from the target batch."""
     extra_compute: NonNegative | None = None
     """Ablations, reruns and evaluation as a share of the run; must be written."""
-    precisions: tuple[Precision, ...] = (Precision.BF16,)
+    precisions: tuple[Precision, ...] = Field(default=(Precision.BF16,), min_length=1)
     """Allowed number formats."""
     platforms: Choice = Choice()
     """Allowed platforms."""
@@ -377,7 +378,11 @@ class Scenario(Frozen):
     def _consistent(self) -> Scenario:
         if self.earliest_order and self.earliest_order < self.today:
             raise ValueError(f"earliest_order {self.earliest_order} is before today {self.today}")
+        if self.earliest_order and self.earliest_order >= add_months(self.today, self.horizon_months):
+            raise ValueError(f"earliest_order {self.earliest_order} is after the horizon")
         for name, workload in self.workloads.items():
+            if name in workload.after:
+                raise ValueError(f"workloads.{name}.after: a workload cannot come after itself")
             unknown = [other for other in workload.after if other not in self.workloads]
             if unknown:
                 raise ValueError(f"workloads.{name}.after: no workload named {', '.join(unknown)}")

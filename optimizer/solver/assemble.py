@@ -11,11 +11,12 @@ from optimizer.cost.charge import Charge
 from optimizer.cost.choice import Choice, Run, Taken
 from optimizer.cost.frame import Frame
 from optimizer.cost.items import is_invoiced
-from optimizer.cost.option import award_pieces, is_incremental
+from optimizer.cost.option import award_pieces, fill_lots, is_incremental
 from optimizer.cost.plan_cost import Priced, award_charges, price
 from optimizer.results import (
     AfterRunCost,
     Award,
+    AwardLot,
     Band,
     CashItem,
     Cost,
@@ -87,6 +88,7 @@ def award(taken: Taken, choice: Choice, frame: Frame) -> Award:
         order_date=frame.order_date,
         delivery_date=pieces[-1][0].lot.delivery,
         contract_end=option.end,
+        lots=tuple(AwardLot(units=units, delivery_date=lot.delivery) for lot, units in fill_lots(option, taken.units)),
         cost=cost,
     )
 

@@ -9,12 +9,12 @@ from optimizer.cost.choice import Choice
 from optimizer.cost.frame import Frame
 from optimizer.results import AssumptionUsed
 from optimizer.schema.platform import Platform
-from optimizer.solver.planner import COARSE_STEP, EVERY_NODE_COUNT_TO, GRID_ACCELERATORS
+from optimizer.solver.planner import COARSE_STEP, EVERY_NODE_COUNT_TO, GRID_ACCELERATORS, Inputs
 
 
-def assumed(choice: Choice | None, frame: Frame) -> tuple[AssumptionUsed, ...]:
-    """Return the assumptions of the search, and of the facts of the platforms that stand at our sites."""
-    return (*_grids(frame), *_draws(choice, frame))
+def assumed(choice: Choice | None, inputs: Inputs) -> tuple[AssumptionUsed, ...]:
+    """Return the assumptions of the search, of the facts of the platforms at our sites, and of routing."""
+    return (*_grids(inputs.frame), *_draws(choice, inputs.frame), *_routing(inputs, choice))
 
 
 def _grids(frame: Frame) -> Iterator[AssumptionUsed]:
@@ -38,10 +38,26 @@ def _draws(choice: Choice | None, frame: Frame) -> Iterator[AssumptionUsed]:
 
 def _draw(platform: Platform) -> Iterator[AssumptionUsed]:
     power = platform.node_power_kw
-    for what, known in (("training", power.training), ("idle", power.idle)):
+    training = power.provisioned if power.training is None else power.training
+    readings = (
+        ("training", power.training, power.provisioned, "provisioned power"),
+        ("idle", power.idle, training, "the training draw"),
+    )
+    for what, known, value, basis in readings:
         if known is None:
-            yield AssumptionUsed(
-                name=f"{platform.id}.node_power_kw.{what}",
-                value=f"{power.provisioned} kW",
-                source="unknown: read as provisioned power, an upper bound",
-            )
+            name, source = f"{platform.id}.node_power_kw.{what}", f"unknown: read as {basis}, an upper bound"
+            yield AssumptionUsed(name=name, value=f"{value} kW", source=source)
+
+
+def _routing(inputs: Inputs, choice: Choice | None) -> Iterator[AssumptionUsed]:
+    """Real routing is uneven; benchmarks force it even."""
+    stacks = set()
+    for run in choice.runs if choice else ():
+        architecture = inputs.frame.scenario.workloads[run.candidate.workload].architecture
+        if architecture and inputs.architectures[architecture].moe and run.candidate.layout:
+            stacks.add(str(run.platform.efficiency.get("software")))
+    for stack in sorted(stacks):
+        experts = inputs.software[stack].experts
+        if experts is not None:
+            source = "assumption: real routing costs 8-20 % of the step, benchmarks force an even load"
+            yield AssumptionUsed(name=f"{stack}.experts.imbalance", value=str(experts.imbalance), source=source)

@@ -19,7 +19,7 @@ from optimizer.cost.plan_cost import Priced
 from optimizer.errors import InputError
 from optimizer.errors import Problem as InputProblem
 from optimizer.solver.assemble import priced
-from optimizer.solver.model import effective_rates
+from optimizer.solver.capacity import Capacity
 from optimizer.solver.offers import rack_positions, signed_units, units_per_rack
 from optimizer.solver.problem import Pool, Problem, Profile, units_limit
 from optimizer.solver.rules.site import power_on
@@ -67,20 +67,8 @@ def _objective(choice: Choice, price: Priced, problem: Problem) -> tuple[Decimal
     if kind == "time":
         return Decimal((choice.last_run - problem.frame.today).days), npv
     if kind == "capacity":
-        return -capacity(choice, problem), npv
+        return Decimal(-Capacity.of(problem).total(choice)), npv
     return (npv,)
-
-
-def capacity(choice: Choice, problem: Problem) -> Decimal:
-    """Return accelerators x effective rate x days from ready to contract end or horizon, over all awards."""
-    rates = effective_rates(problem)
-    total = 0
-    for award in choice.taken:
-        per_unit = award.option.platform.accelerators_per_unit * rates.get(award.option.platform.id, 0)
-        last = award.option.last_day(problem.frame)
-        for lot, units in fill_lots(award.option, award.units):
-            total += units * per_unit * max(0, (last - lot.ready).days + 1)
-    return Decimal(total)
 
 
 def _menus(problem: Problem, profile: Profile) -> list[list[Taken | None]]:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from optimizer.cost.choice import Choice, Taken
+from optimizer.solver.capacity import Capacity
 from optimizer.solver.ledger import scale_digits, scaled
 from optimizer.solver.linear import LinearModel
 from optimizer.solver.problem import Problem
 from optimizer.solver.rules import RULES
 from optimizer.solver.variables import Builder, Order, declare
-
-FLOP_UNIT = 10**15
-"""Capacity is counted in 1e15 FLOP: fine enough to tell plans apart, small enough for 64 bits."""
 
 Objective = dict[int, int]
 
@@ -42,16 +40,10 @@ class CompactModel:
         return {index: (profile.run.end - today).days for profile, index in self.builder.chosen.items()}
 
     def capacity(self) -> Objective:
-        """Return the effective compute to the horizon, negative (to be minimised)."""
-        terms: Objective = {}
-        rates = effective_rates(self.builder.problem)
-        for order in self.builder.orders:
-            for var in order.pieces:
-                last = var.piece.option.last_day(self.builder.frame)
-                days = (last - var.piece.lot.ready).days + 1
-                per_unit = order.option.platform.accelerators_per_unit * rates.get(order.option.platform.id, 0)
-                terms[var.index] = -max(0, days) * per_unit
-        return terms
+        """Return the capacity awarded, negative (to be minimised)."""
+        worth = Capacity.of(self.builder.problem)
+        pieces = (var for order in self.builder.orders for var in order.pieces)
+        return {var.index: -worth.per_unit(var.piece.option, var.piece.lot) for var in pieces}
 
     def nodes_end_orders(self) -> Objective:
         """Return nodes awarded, then last day, then number of awards, as one sum."""
@@ -93,19 +85,6 @@ def _taken(order: Order, values: list[int]) -> Taken:
     ends = [var.piece.option.end for var in order.pieces if var.profile and values[var.index]]
     option = replace(order.option, end=ends[0]) if ends else order.option
     return Taken(option, units)
-
-
-def effective_rates(problem: Problem) -> dict[str, int]:
-    """Return the effective compute per accelerator and day by platform, in ``FLOP_UNIT`` (1 when only modes are known)."""
-    best: dict[str, float] = {}
-    for profile in problem.profiles:
-        rate = profile.run.candidate.effective_flop_per_accelerator_day
-        platform = profile.pool.platform.id
-        if rate is not None:
-            best[platform] = max(best.get(platform, 0.0), rate)
-    if not best:
-        return {pool.platform.id: 1 for pool in problem.pools}
-    return {platform: round(rate / FLOP_UNIT) for platform, rate in best.items()}
 
 
 def build_model(problem: Problem) -> CompactModel:

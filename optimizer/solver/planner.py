@@ -15,6 +15,7 @@ from optimizer.errors import InputError, Problem
 from optimizer.results import Candidate
 from optimizer.schema.architecture import Architecture
 from optimizer.schema.platform import Platform
+from optimizer.schema.quote import RentalOffer
 from optimizer.solver.backend import Settings
 from optimizer.solver.enumerate import enumerate_plans
 from optimizer.solver.offers import unit_power_kw
@@ -156,20 +157,29 @@ def powered_nodes(pool: Pool, frame: Frame) -> int:
 
 
 def refuse_unbounded(frame: Frame) -> None:
-    """Refuse the objective capacity without a budget or a site limit.
+    """Refuse the objective capacity where it has no meaning or nothing bounds what would be bought or rented.
 
     Raises:
-        InputError: nothing bounds what would be bought.
+        InputError: hardware is sold after the last run; or neither a budget, nor limits of sites and of every rental.
     """
-    scenario = frame.scenario
-    bounded = (
-        scenario.budget.total
-        or scenario.budget.by_fiscal_year
-        or any(s.power or s.zones for s in scenario.sites.values())
-    )
-    if scenario.objective == "capacity" and not bounded:
-        found = "capacity without a budget or a site limit"
-        raise InputError([Problem("objective", found, "something must bound what is bought", "Give budget.total")])
+    budget = frame.scenario.budget
+    if frame.scenario.objective != "capacity":
+        return
+    if frame.scenario.after_run.policy == "sell":
+        found = "capacity with after_run.policy sell"
+        raise InputError([Problem("objective", found, "capacity is counted to the horizon", "Use idle, off or use")])
+    if budget.total is not None or budget.by_fiscal_year:
+        return
+    limited = [name for name, site in frame.scenario.sites.items() if site.power or site.zones]
+    endless = [
+        f"{quote.quote}/{name}"
+        for quote in frame.quotes.values()
+        for name, offer in quote.offers.items()
+        if isinstance(offer, RentalOffer) and offer.units.max is None
+    ]
+    if not limited or endless:
+        found = "capacity without a budget" + (f", and no units.max of {', '.join(endless)}" if endless else "")
+        raise InputError([Problem("objective", found, "something must bound what is taken", "Give budget.total")])
 
 
 def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique: bool = True) -> Found:

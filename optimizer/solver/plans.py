@@ -7,18 +7,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from optimizer.cost.choice import Choice
-from optimizer.cost.frame import Frame
 from optimizer.errors import InternalError
 from optimizer.results import Conflict, Objective, Plan, Provenance, Rejection, SolveInfo
 from optimizer.solver.assemble import award, cost, priced, workload_plan
+from optimizer.solver.capacity import Capacity
 from optimizer.solver.check import Facts, check
-from optimizer.solver.enumerate import capacity
 from optimizer.solver.planner import Inputs, Prepared
 from optimizer.solver.search import Found
 from optimizer.solver.usage import usage
-
-UNITS = {"time": "days", "capacity": "1e15 FLOP"}
-"""Units of the objectives that are not money (days are counted from today); cost is a net present value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +27,23 @@ class Report:
     conflict: Conflict | None = None
 
 
-def objective(choice: Choice, found: Found, prepared: Prepared) -> Objective:
-    """Return the objective of a choice with its proven bound and gap."""
+def objective(choice: Choice | None, found: Found, prepared: Prepared) -> Objective:
+    """Return the objective of a choice (None: no plan) with its proven bound and gap."""
     frame = prepared.problem.frame
     kind = frame.scenario.objective
-    value = objective_value(choice, prepared)
+    value = None if choice is None else objective_value(choice, prepared)
     bound = value if found.status == "optimal" else found.bound
-    gap = None if bound is None else abs(value - bound) / max(abs(value), Decimal(1))
+    if kind == "capacity" and bound is not None:
+        bound = abs(bound)  # solvers minimise its negative
+    gap = None if bound is None or value is None else abs(value - bound) / max(abs(value), Decimal(1))
     currency = frame.scenario.currency if kind == "cost" else None
-    return Objective(kind=kind, value=value, bound=bound, gap=gap, currency=currency, unit=currency or UNITS[kind])
+    return Objective(kind=kind, value=value, bound=bound, gap=gap, currency=currency, unit=currency or _unit(prepared))
+
+
+def _unit(prepared: Prepared) -> str:
+    """Return the unit of an objective that is not money (days are counted from today)."""
+    timed = prepared.problem.frame.scenario.objective == "time"
+    return "days" if timed else Capacity.of(prepared.problem).unit
 
 
 def objective_value(choice: Choice, prepared: Prepared) -> Decimal:
@@ -48,7 +52,7 @@ def objective_value(choice: Choice, prepared: Prepared) -> Decimal:
     if frame.scenario.objective == "time":
         return Decimal((choice.last_run - frame.today).days)
     if frame.scenario.objective == "capacity":
-        return capacity(choice, prepared.problem)
+        return Decimal(Capacity.of(prepared.problem).total(choice))
     return priced(choice, frame).npv
 
 
@@ -61,7 +65,7 @@ def plan_of(found: Found, prepared: Prepared, inputs: Inputs, report: Report) ->
     frame = inputs.frame
     choice = found.choice
     if choice is None:
-        return _without_plan(found, frame, report)
+        return _without_plan(found, prepared, report)
     record, own = cost(choice, frame)
     runs = {run.candidate.workload: workload_plan(run, frame.scenario) for run in choice.runs}
     plan = Plan(
@@ -84,15 +88,11 @@ def plan_of(found: Found, prepared: Prepared, inputs: Inputs, report: Report) ->
     return plan
 
 
-def _without_plan(found: Found, frame: Frame, report: Report) -> Plan:
-    kind = frame.scenario.objective
-    currency = frame.scenario.currency if kind == "cost" else None
+def _without_plan(found: Found, prepared: Prepared, report: Report) -> Plan:
     return Plan(
-        scenario=frame.scenario.name or "scenario",
+        scenario=prepared.problem.frame.scenario.name or "scenario",
         status=found.status,
-        objective=Objective(
-            kind=kind, value=None, bound=found.bound, gap=None, currency=currency, unit=currency or UNITS[kind]
-        ),
+        objective=objective(None, found, prepared),
         solve=report.solve,
         workloads={},
         awards=(),

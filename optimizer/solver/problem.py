@@ -225,9 +225,11 @@ def _profiles(name: str, pool: Pool, candidates: Sequence[Candidate], frame: Fra
     starts = sorted({release, *(day for day in pool.starts if day > release)})
     for candidate in own:
         for start in starts:
+            if candidate.days > (last - start).days + 1:
+                continue
             run = Run(candidate, pool.platform, pool.place, pool.site, start)
             needed = candidate.nodes + _spare_nodes(candidate, pool, frame)
-            if run.end <= last and supply_nodes(pool, start, run.end, candidate.nodes) >= needed:
+            if supply_nodes(pool, start, run.end, candidate.nodes) >= needed:
                 yield Profile(name, pool, run, needed)
 
 

@@ -48,6 +48,12 @@ def fill() -> Frame:
     return frame(quote(offers), workloads=workload(stated(4, 30)))
 
 
+def signed() -> Frame:
+    """Two units of a dearer offer are signed; a run may take more of either."""
+    offers = {"signed": purchase(120, units={"max": 4}), "cheap": purchase(100, units={"max": 4})}
+    return frame(quote(offers), workloads=TWO_MODES, fix=[{"quote": "q", "offer": "signed", "units": 2}])
+
+
 def pool_use() -> Frame:
     """An order in the hall needs a run in the hall, one in the region a run there."""
     return frame(quote({"buy": purchase(), "rent": reserved(10, 6)}))
@@ -176,6 +182,7 @@ SCENES: dict[str, Callable[[], Frame]] = {
     "one_order": one_order,
     "quantity": quantity,
     "fill": fill,
+    "signed": signed,
     "pool_use": pool_use,
     "cover": cover,
     "hourly": hours,

@@ -54,7 +54,9 @@ def readings(award: Award, offer: KnownOffer, platform: Platform, scenario: Scen
     found = []
     for choice in _choices(award, offer, platform, scenario):
         ends_as_stated = bool(choice) and max(delivery.day for delivery in choice) == award.delivery_date
-        if ends_as_stated and choice not in found:
+        lots = tuple((delivery.units, delivery.day) for delivery in choice)
+        as_listed = not award.lots or lots == tuple((lot.units, lot.delivery_date) for lot in award.lots)
+        if ends_as_stated and as_listed and choice not in found:
             found.append(choice)
     return found
 

@@ -36,10 +36,11 @@ class Draw:
 
 
 def node_kw(platform: Platform, state: State) -> Decimal:
-    """Return a node's power in kW; unknown training or idle draw is read as provisioned power (an upper bound)."""
+    """Return a node's power in kW; an unknown idle draw is read as training draw, that as provisioned power."""
     power: NodePower = platform.node_power_kw
-    value: float | None = getattr(power, state)
-    value = power.provisioned if value is None else value
+    training = power.provisioned if power.training is None else power.training
+    idle = training if power.idle is None else power.idle
+    value = {"provisioned": power.provisioned, "training": training, "idle": idle}[state]
     return exact(value) if value is not None else Decimal(0)  # unknown provisioned power ended the check before
 
 

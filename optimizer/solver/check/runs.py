@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 from decimal import Decimal
 from math import ceil
 
 from optimizer.results import Layout, WorkloadPlan
 from optimizer.schema.architecture import Architecture
 from optimizer.schema.base import EvidenceLevel
-from optimizer.schema.platform import Platform
+from optimizer.schema.platform import Platform, PlatformEvidence
 from optimizer.schema.scenario import Workload
 from optimizer.solver.check.case import ONE_DAY, Case
 from optimizer.solver.check.facts import Breach, Breaches, close, holds, same
@@ -19,8 +20,8 @@ FIGURE_TOLERANCE = 1e-6
 """Relative tolerance of figures that the plan states as doubles."""
 STEP_TOLERANCE = 1e-3
 """Relative tolerance of a band against the days at mid band: the engine counts whole steps."""
-MEDIAN, BAND_TOP = Decimal("0.5"), Decimal("0.9")
-"""Quantiles of the middle and of the upper end of a duration band."""
+BAND_FOOT, BAND_TOP = Decimal("0.1"), Decimal("0.9")
+"""Quantiles of the lower and of the upper end of a duration band."""
 PARAMETER_TOLERANCE = 1.02
 """A model counts as seen up to 2 % above the size of its evidence: published sizes are rounded."""
 
@@ -110,6 +111,10 @@ def _layout_breaches(run: WorkloadPlan, layout: Layout, architecture: Architectu
         experts % layout.expert_parallel == 0, "layout", run.name, f"expert_parallel {layout.expert_parallel}",
         f"a divisor of {experts} experts",
     )  # fmt: skip
+    width = architecture.moe.ffn_hidden_size if architecture.moe else layout.expert_tensor_parallel
+    split = width % layout.expert_tensor_parallel == 0
+    degree = f"expert_tensor_parallel {layout.expert_tensor_parallel}"
+    yield from holds(split, "layout", run.name, degree, f"a divisor of {width}")
     stage = layout.accelerators // layout.pipeline_parallel
     yield from holds(stage % group == 0, "layout", run.name, f"expert group of {group}", f"a divisor of {stage}")
 
@@ -147,17 +152,27 @@ def _evidence_breaches(
         yield Breach("evidence", run.name, run.evidence, "a level of evidence")
         return
     stated = EvidenceLevel(run.evidence)
-    known = seen(
-        case.facts.platforms[run.platform], layout.precision, run.accelerators, architecture.published_parameters
-    )
+    entries = evidence_entries(case.facts.platforms[run.platform], architecture)
+    known = seen(entries, layout.precision, run.accelerators, architecture.published_parameters)
     yield from holds(stated.rank >= minimum.rank, "evidence", run.name, stated, f"at least {minimum}")
     yield from holds(stated.rank <= known.rank, "evidence", run.name, stated, f"at most {known}")
 
 
-def seen(platform: Platform, precision: str, accelerators: int, parameters: float | None) -> EvidenceLevel:
-    """Return the strongest evidence a platform has for a precision at a model's size and on as many accelerators."""
+def evidence_entries(platform: Platform, architecture: Architecture) -> list[PlatformEvidence]:
+    """Return the runs seen on a platform that count for a model: dense runs, or runs with experts (``efficiency.experts``)."""
+    if architecture.moe is None:
+        return list(platform.evidence)
+    keys = PlatformEvidence.model_fields
+    runs = platform.efficiency.get("experts") or ()
+    return [PlatformEvidence.model_validate({key: run[key] for key in keys if key in run}) for run in runs]
+
+
+def seen(
+    entries: Iterable[PlatformEvidence], precision: str, accelerators: int, parameters: float | None
+) -> EvidenceLevel:
+    """Return the strongest evidence among runs for a precision at a model's size and on as many accelerators."""
     levels = [EvidenceLevel.DATASHEET]
-    for known in platform.evidence:
+    for known in entries:
         enough = known.accelerators_max is None or accelerators <= known.accelerators_max
         if parameters is not None and known.parameters_max is not None:
             enough = enough and parameters <= known.parameters_max * PARAMETER_TOLERANCE
@@ -197,7 +212,7 @@ def _band_breaches(case: Case, run: WorkloadPlan, mid: float) -> Breaches:
     inside = low * (1 - STEP_TOLERANCE) <= mid <= high * (1 + STEP_TOLERANCE)
     yield from holds(inside, "band", run.name, f"{low} to {high} days", f"{mid:.3f} days at mid band inside")
     quantile = case.scenario.policy.performance_quantile
-    least = mid if quantile >= MEDIAN else 0
+    least = low if quantile >= BAND_FOOT else 0
     most = ceil(high) if quantile <= BAND_TOP else run.days
     near = least * (1 - FIGURE_TOLERANCE) <= run.days <= most
     yield from holds(near, "days", run.name, run.days, f"at least {least:.3f} and at most {most}")

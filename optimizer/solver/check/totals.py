@@ -8,12 +8,13 @@ from math import prod
 from typing import TypeVar
 
 from optimizer.results import Cost
+from optimizer.schema.quote import BlockOffer, OnDemandOffer
 from optimizer.solver.check.after import POLICIES
 from optimizer.solver.check.case import Case
 from optimizer.solver.check.cash import cash, present_value, total
 from optimizer.solver.check.facts import Breach, Breaches, holds, same, same_money
 from optimizer.solver.check.payments import Payment
-from optimizer.solver.check.policy import by_fiscal_year, vendor_accelerators
+from optimizer.solver.check.policy import by_fiscal_year
 
 Key = TypeVar("Key")
 GAP_NOISE = Decimal("1e-6")
@@ -95,11 +96,12 @@ def _objective_breaches(case: Case, npv: Decimal) -> Breaches:
 
 
 def fleet_accelerators(case: Case) -> int:
-    """Return the accelerators of all awards and owned nodes."""
+    """Return the accelerators of all awards that outlast one run, and of owned nodes."""
     owned = sum(
         owned.nodes * case.facts.platforms[owned.platform].accelerators_per_node for owned in case.scenario.owned
     )
-    return owned + sum(vendor_accelerators(case).values())
+    lasting = (holding for holding in case.holdings if not isinstance(holding.offer, BlockOffer | OnDemandOffer))
+    return owned + sum(holding.pieces("accelerator", holding.award.units) for holding in lasting)
 
 
 def _gap_breaches(case: Case) -> Breaches:

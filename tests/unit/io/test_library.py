@@ -93,7 +93,8 @@ def test_files_below_the_current_folder_are_named_from_it(tmp_path: Path, monkey
 
 
 def test_the_inputs_of_an_answer_carry_content_and_checksum() -> None:
-    (file,) = Library.shipped().inputs(platforms=["h200-sxm"])
+    file, *engine = Library.shipped().inputs(platforms=["h200-sxm"])
+    assert [other.path for other in engine] == ["models/software/megatron-core.yaml", "models/bands.yaml"]
     assert file.path == "models/platforms/h200-sxm.yaml"
     assert file.content.startswith("id: h200-sxm")
     assert len(file.sha256) == 64

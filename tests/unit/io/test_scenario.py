@@ -45,6 +45,8 @@ def test_every_file_is_carried_with_checksum_and_content(write: Write) -> None:
         "quotes/acme.yaml",
         "models/platforms/h200-sxm.yaml",
         "models/architectures/llama-3-1-8b.yaml",
+        "models/software/megatron-core.yaml",
+        "models/bands.yaml",
         "--set",
     ]
     for file in loaded.files[:2]:
@@ -115,7 +117,7 @@ def test_the_highest_revision_counts(tmp_path: Path, write: Write) -> None:
     (tmp_path / "quotes" / "newer.yaml").write_text(newer, encoding="utf-8")
     loaded = load_scenario(path)
     assert loaded.quotes["acme-1"].revision == 2
-    assert len(loaded.files) == 5
+    assert len(loaded.files) == 7
 
 
 def test_one_file_may_hold_a_list_of_quotes(tmp_path: Path, write: Write) -> None:
@@ -234,10 +236,6 @@ def test_names_labels_and_currencies_must_be_known(write: Write, extra: str, exp
         ({"price: 2.1": "price: 2.1 CNY"}, "offers.rent.price: no exchange rate CNY -> USD"),
         ({"price: 2.1": "price: 0"}, "offers.rent.price: a price of 0. Expected free or included"),
         ({"price: 2.1": "price: -1"}, "offers.rent.price: a price below 0"),
-        (
-            {"type: reserved": "type: block", "term_months: 12": "days: [{to: 14, step: 1}]"},
-            "offers.rent: an offer of type block: not supported yet. Remove this offer",
-        ),
     ],
 )
 def test_quotes_that_do_not_fit_are_refused(write: Write, change: dict[str, str], expected: str) -> None:
@@ -255,10 +253,9 @@ def test_a_known_rate_makes_a_foreign_quote_usable(write: Write) -> None:
 
 def test_what_is_not_supported_yet_is_refused_clearly(write: Write) -> None:
     second = "  second: {after: [pretrain], modes: [{platform: h200-sxm, nodes: 4, days: 5, source: pilot}]}\nsites:\n"
-    path = write(scenario={"sites:\n": second}, extra="fix: [{quote: acme-1, offer: node, units: 2}]\n")
+    path = write(scenario={"sites:\n": second})
     found = problems(path)
     assert found[0].startswith("scenario.yaml:5, workloads: more than one workload: not supported yet")
-    assert found[1].startswith("scenario.yaml:19, fix: fix: not supported yet")
     lease = {
         "type: purchase": "type: lease",
         "price: {all_units: {1: 300e3, 16: 290e3}}": "price_per_month: 9e3\n    term_months: 24",
@@ -333,3 +330,11 @@ def test_times_and_counts_beyond_reason_are_typing_errors(write: Write) -> None:
 )
 def test_a_run_has_at_least_one_step(write: Write, change: dict[str, str], expected: str) -> None:
     assert expected in "\n".join(problems(write(scenario=change)))
+
+
+def test_a_dedicated_system_is_not_planned_with_yet(write: Write) -> None:
+    modes = "modes: [{workload: pretrain, units: 4, days: 30, source: vendor}]"
+    change = {"type: reserved": "type: dedicated", "per: accelerator_hour": "per: run", "term_months: 12": modes}
+    assert any(
+        "offers.rent: an offer of type dedicated: not supported yet" in text for text in problems(write(quote=change))
+    )

@@ -79,7 +79,7 @@ def bounded(**changes: Any) -> Frame:
 
 
 def test_capacity_without_a_bound_is_refused() -> None:
-    with pytest.raises(InputError, match="objective: capacity without a budget or a site limit"):
+    with pytest.raises(InputError, match="objective: capacity without a budget"):
         refuse_unbounded(bounded())
 
 

@@ -111,14 +111,14 @@ def test_the_largest_capacity_for_a_budget(solver: SolverName) -> None:
         assert awarded(found) == units
 
 
-def test_capacity_counts_days_from_ready_to_the_end() -> None:
-    """8 accelerators for 365 days, and 8 for the 184 days from 07-01."""
+def test_capacity_of_stated_modes_counts_accelerators() -> None:
+    """8 from each offer, whenever they come."""
     offers = {
         "a": purchase(1, units={"max": 1}),
         "b": purchase(1, units={"max": 1}, lots=[{"units": "rest", "date": "2027-07-01"}]),
     }
     world = frame(quote(offers), workloads=workload(stated(1, 30)), objective="capacity", budget={"total": 100})
-    assert planned(world).objective.value == 8 * 365 + 8 * 184
+    assert planned(world).objective.value == 8 + 8
 
 
 def test_a_solver_that_calls_a_feasible_scenario_infeasible_is_contradicted(monkeypatch: pytest.MonkeyPatch) -> None:

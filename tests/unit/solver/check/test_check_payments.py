@@ -45,7 +45,6 @@ def paid(world: Any) -> list[tuple[str, str, str]]:
         (62, {"incremental": {1: 452_000, 16: 437_500}}, "27342500", "441008.06", 16),
         (15, {"incremental": {1: 452_000, 16: 437_500}}, "6780000", "452000", 1),
         # below the first break at its price: 8 x 100 + 2 x 90
-        (10, {"incremental": {4: 100, 9: 90}}, "980", "98", 9),
         (3, 421_900, "1265700", "421900", None),
         (3, "included", "0", "0", None),
     ],

@@ -165,11 +165,11 @@ def test_sold_and_switched_off_owned_nodes(world: Any) -> None:
 @pytest.mark.parametrize(
     ("power", "march"),
     [
-        ({"provisioned": 10, "training": 8}, "66240.00"),  # idle read as 10: 24 x (14 x 100 + 17 x 80)
+        ({"provisioned": 10, "training": 8}, "59520.00"),  # idle read as 8: 24 x 31 x 80
         ({"provisioned": 10, "idle": 2}, "47520.00"),  # training read as 10: 24 x (14 x 20 + 17 x 100)
     ],
 )
-def test_unknown_draw_is_read_as_provisioned(world: Any, power: Any, march: str) -> None:
+def test_unknown_draw_is_read_as_an_upper_bound(world: Any, power: Any, march: str) -> None:
     hours(world)
     world.platforms["box"]["node_power_kw"] = power
     assert by_day(energy_payments(world.case(), None, None))["2027-03-31"] == march

@@ -47,11 +47,11 @@ def test_run_by_the_engine_is_verified(engine: Any) -> None:
     [
         ({"nodes": 10}, {"accelerators"}),
         ({"accelerators": 80}, {"accelerators", "layout", "tokens_per_s_per_accelerator"}),
-        ({"step_time_s": 55.0}, {"tokens_per_s_per_accelerator", "band", "days"}),
+        ({"step_time_s": 55.0}, {"tokens_per_s_per_accelerator", "band"}),
         ({"step_time_s": 50.01}, {"tokens_per_s_per_accelerator"}),
         ({"tokens_per_s_per_accelerator": 5.01}, {"tokens_per_s_per_accelerator"}),
         ({"mfu": 1.1}, {"mfu"}),
-        ({"goodput": 0.8}, {"band", "days"}),
+        ({"goodput": 0.8}, {"band"}),
         ({"goodput": 1.1}, {"goodput", "band"}),
         ({"goodput": None}, {"step_time_s"}),
         ({"memory_gb": 80.1}, {"memory"}),
@@ -63,7 +63,8 @@ def test_run_by_the_engine_is_verified(engine: Any) -> None:
         ({"band": None}, {"band"}),
         ({"band": {"low_days": 28, "high_days": 30}}, {"band"}),
         ({"band": {"low_days": 25, "high_days": 27}}, {"band", "days"}),
-        ({"days": 27, "end": "2027-04-10"}, {"days"}),
+        ({"days": 24, "end": "2027-04-07"}, {"days"}),
+        ({"days": 25, "end": "2027-04-08"}, set()),  # a platform may be faster than predicted at every quantile
         ({"days": 28, "end": "2027-04-11"}, set()),
         ({"days": 31, "end": "2027-04-14"}, {"days"}),
         ({"days": 29}, {"days"}),
@@ -102,7 +103,7 @@ def test_layout_of_a_run(engine: Any, changes: Any, expected: set[str]) -> None:
         ({"minimum_evidence": "public_run"}, {"evidence"}),
         ({"minimum_evidence": "vendor_claim"}, set()),
         ({"precisions": ["fp8"]}, {"precision"}),
-        ({"extra_compute": 0.1}, {"band", "days"}),
+        ({"extra_compute": 0.1}, {"band"}),
         ({"global_batch_tokens": 17_200}, set()),  # 4.7 % above
         ({"global_batch_tokens": 17_100}, {"batch"}),  # 5.3 % above
         ({"global_batch_tokens": 17_100, "global_batch_tolerance": 0.06}, set()),
