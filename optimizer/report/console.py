@@ -46,13 +46,13 @@ def plan_screen(plan: Plan, scenario_file: str) -> RenderableType:
     if plan.awards:
         parts += [Text(f"\nSign by order date {plan.awards[0].order_date}", style="bold"), _awards(plan.awards)]
     if plan.workloads:
-        parts += [Text("Train", style="bold"), _workloads(plan.workloads.values())]
+        parts += [Text("Train", style="bold"), _workloads(plan)]
     if plan.cost is not None:
         parts.append(_cost(plan.cost))
     parts += _limits(plan.limits)
     parts += _rejections(plan.rejections)
     count = len(plan.provenance.assumptions)
-    parts.append(Text(f"{count} assumptions, warnings: clusterbuy check {scenario_file}", style="dim"))
+    parts.append(Text(f"{count} assumptions in --json; warnings: clusterbuy check {scenario_file}", style="dim"))
     return Group(*parts)
 
 
@@ -228,22 +228,35 @@ def _award(award: Award) -> tuple[str, ...]:
         f"{award.units:,}",
         f"x {award.platform}{tier} at {number(award.unit_price)} {award.currency} {each}",
         amount(award.cost),
-        f"from {award.delivery_date}",
+        _delivery(award),
         f"at {award.place}{until}",
     )
 
 
-def _workloads(workloads: Iterable[WorkloadPlan]) -> RenderableType:
-    return Group(*(Padding(Text(line), (0, 0, 0, 2)) for work in workloads for line in _workload(work)))
+def _delivery(award: Award) -> str:
+    """Return the day an award arrives; with lots, how many come when."""
+    if len(award.lots) > 1:
+        return ", ".join(f"{lot.units:,} on {lot.delivery_date}" for lot in award.lots)
+    return f"from {award.delivery_date}"
 
 
-def _workload(work: WorkloadPlan) -> list[str]:
-    where = f"{work.accelerators:,} {work.platform} ({work.nodes:,} nodes) in {work.place}"
+def _workloads(plan: Plan) -> RenderableType:
+    lines = [
+        line
+        for work in plan.workloads.values()
+        for line in _workload(work, sum(a.nodes for a in plan.awards if f"{a.platform}@{a.place}" == work.pool))
+    ]
+    return Group(*(Padding(Text(line), (0, 0, 0, 2)) for line in lines))
+
+
+def _workload(work: WorkloadPlan, awarded: int) -> list[str]:
+    of = f" of {awarded:,}" if awarded > work.nodes else ""
+    where = f"{work.accelerators:,} {work.platform} ({work.nodes:,}{of} nodes) in {work.place}"
     how = f"{work.layout.precision}, {layout_text(work.layout)}" if work.layout else layout_text(None)
     lines = [f"{work.name}   {where}   {how}   {work.days:,} days   {work.start} -> {work.end}"]
     if work.band is not None:
         band = f"{work.band.low_days:,.0f} to {work.band.high_days:,.0f} days"
-        lines.append(f"  80 % of such runs take {band} (evidence: {work.evidence})")
+        lines.append(f"  planned on the safe side; 8 of 10 such runs take {band} (evidence: {work.evidence})")
     return lines
 
 
@@ -257,8 +270,6 @@ def _cost(cost: Cost) -> Text:
 
 def _limits(limits: Sequence[LimitUse]) -> list[RenderableType]:
     binding = [limit for limit in limits if limit.binding]
-    if limits and all(limit.binding is None for limit in limits):
-        return [Text.assemble(("Binding   ", "bold"), "not computed")]
     if not binding:
         return []
     words = " · ".join(

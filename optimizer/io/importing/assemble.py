@@ -10,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from optimizer.io.importing.bundles import with_bundles
 from optimizer.io.importing.breaks import grouped, with_breaks
 from optimizer.io.importing.capacity import capacity_of, split_prices
 from optimizer.io.importing.cells import Book, Row
@@ -130,7 +131,7 @@ def _quote(
 
 
 def _lines(drafts: Sequence[Draft], terms: Terms, reader: Reader, platforms: Map[str, Platform]) -> list[LineRecord]:
-    groups = grouped(drafts)
+    groups = grouped(with_bundles(drafts))
     ids = unique_ids([group[0] for group in groups])
     lines = []
     for line_id, group in zip(ids, groups):
