@@ -164,6 +164,7 @@ def _racked(choice: Choice, frame: Frame) -> bool:
         for name, site in frame.scenario.sites.items()
         if site.zones is not None
         for day in _days(choice, frame, name)
+        if any(units_on(award, name, day) for award in choice.taken)  # nodes we have already are no decision
     )
 
 

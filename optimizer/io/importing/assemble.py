@@ -10,8 +10,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from optimizer.io.importing.bundles import with_bundles
 from optimizer.io.importing.breaks import grouped, with_breaks
+from optimizer.io.importing.bundles import with_bundles
 from optimizer.io.importing.capacity import capacity_of, split_prices
 from optimizer.io.importing.cells import Book, Row
 from optimizer.io.importing.drafts import Draft, read_draft

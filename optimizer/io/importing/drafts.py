@@ -54,6 +54,7 @@ class Draft:
         months: Months of service.
         role: What the line is for.
         extra: Quantities of further quantity columns.
+        columns: Meanings of the columns of its table, blank in this row or not.
     """
 
     sheet: str
@@ -72,6 +73,7 @@ class Draft:
     months: int | None
     role: str | None
     extra: tuple[Decimal, ...] = field(default=())
+    columns: frozenset[str] = frozenset()
 
     def text(self, role: str) -> str:
         """Return the text under a meaning; empty when blank."""
@@ -135,6 +137,7 @@ def read_draft(table: Table, row: Row, reader: Reader) -> Draft:
         discount=reader.share(cells.get("discount")),
         months=_months(cells, reader),
         role=_line_role(cells),
+        columns=frozenset(column.role for column in table.columns),
     )
     return _with_quantity(draft, table, row, reader)
 
@@ -166,7 +169,11 @@ def _blank_place(table: Table, row: Row) -> str:
 
 def _stated(price: Price, cells: Map[str, Cell], price_cell: Cell | None) -> Price:
     """Return the price with a state that another cell of the row states: ``NO BID`` as part number, ``Option: …``."""
-    words = [phrase(cell.text) for role, cell in cells.items() if role in _STATE_CELLS and cell.value is None]
+    words = [
+        phrase(cell.text)
+        for role, cell in cells.items()
+        if role in _STATE_CELLS and cell.value is None and (role != "part" or len(cell.text) > _SHORT_CODE)
+    ]
     found = next((PriceState(state) for word in words if (state := meaning("states", word)) in set(_ROW_STATES)), None)
     if found is None:
         texts = (plain(text_of(cells, role)) for role in ("description", "category", "note", "offer"))
@@ -179,6 +186,7 @@ def _stated(price: Price, cells: Map[str, Cell], price_cell: Cell | None) -> Pri
     return Price(found, amount=Decimal(0) if found.is_zero else None, note="stated in the row")
 
 
+_SHORT_CODE = 4  # NA, N/C and NDA can be part numbers
 _STATE_CELLS = ("part", "description", "note", "status", "category", "more_description")
 
 

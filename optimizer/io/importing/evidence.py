@@ -53,18 +53,23 @@ class Evidence:
     scale_words: str
 
 
-def gather(book: Book, outside: Iterable[Cell], mapping: Mapping) -> Evidence:
+def gather(book: Book, outside: Iterable[Cell], headings: Iterable[Cell], mapping: Mapping) -> Evidence:
     """Return the evidence of a file.
 
     Args:
         book: All of its sheets.
-        outside: Cells that stand outside its tables (titles, terms, notes) and its headings.
+        outside: Cells that stand outside its tables: titles, terms, notes.
+        headings: Headings of its tables.
         mapping: What is known about the vendor; it goes before all evidence.
     """
     texts = list(dict.fromkeys(cell.text for sheet in book.sheets for cell in sheet.cells() if cell.value is None))
     prose = [cell.text for cell in outside]
     words = " \n ".join(prose)[:200_000]
-    named = frozenset(code for text in [*prose, *texts[:20_000]] for code in currencies_in(text[:400]))
+    named = frozenset(
+        code
+        for text in [*prose, *(cell.text for cell in headings), *texts[:20_000]]
+        for code in currencies_in(text[:400])
+    )
     formats = frozenset(cell.currency for sheet in book.sheets for cell in sheet.cells() if cell.currency)
     countries = mentions("places", plain(words[:2000]))
     order, order_by = _order(texts, countries, mapping)

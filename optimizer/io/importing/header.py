@@ -10,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from optimizer.io.importing.dates import read_date
 from optimizer.io.importing.drafts import Draft
 from optimizer.io.importing.facts import Fact, incoterm_in, percents_in, tax_in
 from optimizer.io.importing.lines import NO_CURRENCY
@@ -26,6 +27,7 @@ _KINDS = (
     ("contract", r"\bcontract price|framework agreement|合同价"),
     ("list", r"price ?list|list prices|catalog(ue)? prices|价目表|preisliste"),
 )
+_NET_DAYS = re.compile(r"\bnet ?\d{1,3}( days)?\b(?! ?%)")
 _KEPT = (
     "payment", "warranty", "deposit", "cancellation", "penalty", "acceptance", "buy_back", "lease_terms", "valid_until",
     "incoterm",
@@ -175,7 +177,7 @@ class _Head:
             "validity_relative": "cannot be dated without the day it counts from",
             "validity_unread": "is not understood",
         }
-        if found is None and code in said:
+        if found is None and code in said and not read_date(text).options:
             self.notes.warn(code, place, f'validity "{text}" {said[code]}; read as unknown')
         if found is None and code != "impossible_date":
             self.notes.ask_vendor("validity_unknown", place, "until which day is the quote valid?")
@@ -272,6 +274,8 @@ class _Head:
 
     def payment(self) -> tuple[Milestone, ...]:
         text, place = self._said("payment")
+        if not text:
+            text, place = self._net_days()
         if not text and all((draft.basis.per or "").endswith(("_hour", "_month")) for draft in self.drafts):
             return ()
         if not text:
@@ -285,6 +289,13 @@ class _Head:
         if found.code:
             self.notes.warn(found.code, place, f'payment "{text[:60]}" {said[found.code]}')
         return found.milestones
+
+    def _net_days(self) -> tuple[str, str]:
+        """Return ``net 30`` from the small print when no label gives payment terms."""
+        found = (
+            (match[0], cell.place) for cell in self.facts.prose if (match := _NET_DAYS.search(plain(cell.text[:500])))
+        )
+        return next(found, ("", ""))
 
     def _incoterm(self) -> tuple[str, str]:
         """Return the delivery term and its place, from its column or label, else from the small print."""

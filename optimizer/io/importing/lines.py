@@ -203,16 +203,12 @@ def _bracketed(draft: Draft) -> Draft:
     optional = (
         draft.quantity is not None
         and draft.printed is None
-        and "extended" in _headings(draft)
+        and "extended" in draft.columns
         and draft.role != "discount"
     )
     if not optional or draft.price.amount is None:
         return draft
     return replace(draft, price=replace(draft.price, state=PriceState.OPTION, amount=-draft.price.amount))
-
-
-def _headings(draft: Draft) -> set[str]:
-    return set(draft.cells)
 
 
 def _per_hundred(draft: Draft, reader: Reader) -> Draft:

@@ -98,13 +98,18 @@ def _marked(text: str) -> str | None:
 def _is_item(table: Table, row: Row) -> bool:
     """True when a row names something and says how many or at what price."""
     named = any(table.cell(row, role) for role in _NAMES)
-    measured = any(table.cell(row, role) for role in _MEASURES)
+    measured = any(_measures(cell, role) for role in _MEASURES if (cell := table.cell(row, role)))
     if named and measured:
         return True
     if _only_price(table):
         return named or measured
     texts = [role for role in ("part", "line", "description", "unit", "basis", "vendor") if table.cell(row, role)]
     return bool(table.cell(row, "quote_id")) or ("part" in texts and "description" in texts and "line" in texts)
+
+
+def _measures(cell: Cell, role: str) -> bool:
+    """True for a price cell that holds anything, and a quantity that holds a digit."""
+    return "quantity" not in role or any(char.isdigit() for char in cell.text)
 
 
 def _only_price(table: Table) -> bool:

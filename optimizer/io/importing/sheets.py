@@ -57,7 +57,7 @@ def open_sheets(book: Book, mapping: Mapping) -> Opened:
     headings = [
         Cell(table.sheet, table.header, column.index, column.heading) for table, _ in tables for column in table.columns
     ]
-    evidence = gather(book, [*facts.prose, *headings, *_values(facts)], mapping)
+    evidence = gather(book, [*facts.prose, *_values(facts)], headings, mapping)
     currency = stated_currency(evidence, _stated(facts, tables))
     _table_notes(tables, notes)
     if evidence.scale != 1:

@@ -123,16 +123,22 @@ def _within_zones(builder: Builder, site: str, zones: Mapping[str, Zone], period
 def _fit(builder: Builder, pool: Pool, day: dt.date, period: dt.date | None) -> None:
     """Units standing there on a day <= sum over zones of racks given x units per rack."""
     units = [(v.index, 1) for o in builder.orders_of(pool) for v in o.pieces if present(o, v, day)]
-    owned = -(-pool.owned_nodes // pool.platform.nodes_per_unit)
-    if not units and not owned:
+    if not units and not pool.owned_nodes:
         return
     zones = builder.frame.site(str(pool.site)).zones or {}
+    held = {zone: units_per_rack(pool.platform, facts) for zone, facts in zones.items()}
     space = [
-        (_given(builder, RackKey(str(pool.site), period, pool.platform.id, zone), facts), -held)
-        for zone, facts in zones.items()
-        if (held := units_per_rack(pool.platform, facts))
+        (_given(builder, RackKey(str(pool.site), period, pool.platform.id, zone), zones[zone]), -count)
+        for zone, count in held.items()
+        if count
     ]
-    builder.model.add("racks", f"{pool.name} {day}", [*units, *space], upper=-owned)
+    builder.model.add("racks", f"{pool.name} {day}", [*units, *space], upper=-_owned_units(pool, zones, held))
+
+
+def _owned_units(pool: Pool, zones: Mapping[str, Zone], held: Mapping[str, int]) -> int:
+    """Units we have, at most what the zones hold: nodes we have already are no decision, but leave no room."""
+    most = sum(zones[zone].racks // rack_positions(pool.platform) * count for zone, count in held.items())
+    return min(-(-pool.owned_nodes // pool.platform.nodes_per_unit), most)
 
 
 def _given(builder: Builder, key: RackKey, zone: Zone) -> int:
