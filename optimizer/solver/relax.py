@@ -8,12 +8,7 @@ from typing import Any
 from optimizer.cost.frame import Frame
 from optimizer.results import LimitName
 from optimizer.schema.quote import BlockLength, BlockOffer, Offer, Quote, Units
-from optimizer.schema.scenario import Budget, Scenario
-
-
-def _sites(frame: Frame, **changes: Any) -> Frame:
-    sites = {name: site.model_copy(update=changes) for name, site in frame.scenario.sites.items()}
-    return _scenario(frame, sites=sites)
+from optimizer.schema.scenario import Budget, PowerStep, Scenario, Site
 
 
 def _scenario(frame: Frame, **changes: Any) -> Frame:
@@ -52,6 +47,21 @@ def _supply(frame: Frame) -> Frame:
     return _offers(frame, lambda offer: {"units": Units(min=offer.units.min, step=offer.units.step, max=None)})
 
 
+def _power(frame: Frame) -> Frame:
+    """Ample power from today on that still rises on the days it did, so that the same postponements are offered."""
+    today = frame.today
+
+    def ample(site: Site) -> Site:
+        if site.power is None:
+            return site
+        days = sorted({today, *(step.from_ for step in site.power)})
+        steps = (PowerStep.model_validate({"from": day, "kw": AMPLE_KW + rank}) for rank, day in enumerate(days))
+        return site.model_copy(update={"power": tuple(steps)})
+
+    sites = {name: ample(site) for name, site in frame.scenario.sites.items()}
+    return _scenario(frame, sites=sites)
+
+
 def _any_length(offer: Offer) -> Mapping[str, Any]:
     return {"days": (BlockLength(to=LONG_BLOCK_DAYS, step=1),)} if isinstance(offer, BlockOffer) else {}
 
@@ -73,6 +83,9 @@ def _zones(frame: Frame, **changes: Any) -> Frame:
 LONG_BLOCK_DAYS = 36_500
 """Longest capacity block when its length is lifted."""
 
+AMPLE_KW = 10**7
+"""IT power of a site whose power is lifted, kW: ten gigawatts."""
+
 PLENTY_OF_RACKS = 10**5
 """Rack positions of a zone whose number is lifted."""
 
@@ -80,7 +93,7 @@ RELAXATIONS: dict[LimitName, Callable[[Frame], Frame]] = {
     "budget": lambda frame: _budget(frame, total=None),
     "budget_year": lambda frame: _budget(frame, by_fiscal_year={}),
     "deadline": _deadline,
-    "power": lambda frame: _sites(frame, power=None),
+    "power": _power,
     "racks": lambda frame: _zones(frame, racks=PLENTY_OF_RACKS),
     "supply": _supply,
     "fabric": lambda frame: _offers(frame, lambda offer: {"fabric_max_units": None}),

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from optimizer.cost.frame import DAY, Frame
 from optimizer.results import LimitName
+from optimizer.schema.quote import BlockOffer
 from optimizer.solver.backend import Settings
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.ledger import scaled_up
@@ -133,13 +134,10 @@ def _racks(model: CompactModel, frame: Frame, settings: Settings) -> Requirement
     platforms = {pool.platform.id: pool.platform for pool in model.builder.problem.pools}
     for name, site in frame.scenario.sites.items():
         zones = [z for z in (site.zones or {}).values() if any(units_per_rack(p, z) for p in platforms.values())]
-        given = {
-            index: rack_positions(platforms[platform])
-            for (where, platform, _), index in model.builder.racks.items()
-            if where == name
-        }
-        if given:
-            rows.append(_Row(name, given, sum(zone.racks for zone in zones)))
+        given = {key: index for key, index in model.builder.racks.items() if key.site == name}
+        for day in sorted({key.day for key in given}, key=str):
+            terms = {index: rack_positions(platforms[key.platform]) for key, index in given.items() if key.day == day}
+            rows.append(_Row(f"{name} on {day}" if day else name, terms, sum(zone.racks for zone in zones)))
     found = _least_excess(model, rows, settings)
     if found is None:
         return Requirement(unit="racks")
@@ -196,6 +194,15 @@ def _expired(model: CompactModel, frame: Frame, settings: Settings) -> Requireme
     )
 
 
+def _block_length(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
+    """Days of the shortest run, against the longest block offered."""
+    days = {index: profile.run.candidate.days for profile, index in model.builder.chosen.items()}
+    offers = [offer for quote in frame.quotes.values() for offer in quote.offers.values()]
+    longest = max((row.to for offer in offers if isinstance(offer, BlockOffer) for row in offer.days), default=0)
+    found = _least_excess(model, [_Row(None, days, longest)], settings)
+    return Requirement(None if found is None else Decimal(found[1]), Decimal(longest), "days")
+
+
 MEASURES: dict[LimitName, Callable[[CompactModel, Frame, Settings], Requirement]] = {
     "deadline": _deadline,
     "budget": _budget,
@@ -207,5 +214,6 @@ MEASURES: dict[LimitName, Callable[[CompactModel, Frame, Settings], Requirement]
     "vendors": _vendors,
     "second_source": _second_source,
     "expired": _expired,
+    "block_length": _block_length,
 }
 """How the need of each relaxable limit is measured."""

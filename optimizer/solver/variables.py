@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import ceil
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from optimizer.cost.after import After
 from optimizer.cost.frame import Frame
@@ -18,6 +18,15 @@ from optimizer.solver.problem import Pool, Problem, Profile, units_limit
 
 Term = tuple[int, int]
 Key = TypeVar("Key", bound=Hashable)
+
+
+class RackKey(NamedTuple):
+    """Racks of a zone given to a platform: on one day where leases may end, else for good."""
+
+    site: str
+    day: dt.date | None
+    platform: str
+    zone: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +75,7 @@ class Builder:
         chosen: Profile -> its Boolean.
         orders: All orders.
         one: A variable that is always 1, for constants.
-        racks: (site, platform, zone) -> racks given to the platform there.
+        racks: Where and when -> racks given to a platform.
     """
 
     problem: Problem
@@ -75,7 +84,7 @@ class Builder:
     chosen: dict[Profile, int] = field(default_factory=dict)
     orders: list[Order] = field(default_factory=list)
     one: int = -1
-    racks: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    racks: dict[RackKey, int] = field(default_factory=dict)
     _split: dict[int, list[tuple[dt.date, int]]] = field(default_factory=dict)
 
     @property

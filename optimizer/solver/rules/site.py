@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from optimizer.cost.entries import shared_kw_entries
 from optimizer.cost.items import node_kw
-from optimizer.schema.scenario import CostEntry, PowerStep
+from optimizer.schema.scenario import CostEntry, PowerStep, Zone
 from optimizer.solver.offers import rack_positions, unit_power_kw, units_per_rack
 from optimizer.solver.problem import Pool
-from optimizer.solver.variables import Builder, Order, PieceVar, Term
+from optimizer.solver.variables import Builder, Order, PieceVar, RackKey, Term
 
 WATTS = 1000
 """Rows count whole watts: demand rounded up, limits down."""
@@ -91,35 +91,53 @@ def _shared_watts(builder: Builder, site: str, day: dt.date) -> Iterator[Term]:
 
 
 def racks(builder: Builder) -> None:
-    """On every event day the units of each platform fit the racks given to it, and racks fit their zone."""
+    """On every event day the units of each platform fit the racks given to it, and racks fit their zone.
+
+    What is bought stays, so racks are given once; where leases may end, they are given anew on each event day.
+    """
     for name, site in builder.frame.scenario.sites.items():
         if site.zones is None:
             continue
-        for day in event_days(builder, name):
-            for pool in site_pools(builder, name):
-                _fit(builder, pool, day)
-        for zone, facts in site.zones.items():
-            terms = [
-                (index, rack_positions(builder.frame.platforms[platform]))
-                for (where, platform, room), index in builder.racks.items()
-                if (where, room) == (name, zone)
-            ]
-            if terms:
-                builder.model.add("racks", f"{name}/{zone}", terms, upper=facts.racks)
+        pools = site_pools(builder, name)
+        ending = any(order.option.end is not None for pool in pools for order in builder.orders_of(pool))
+        days = event_days(builder, name)
+        for day in days:
+            for pool in pools:
+                _fit(builder, pool, day, day if ending else None)
+        for period in days if ending else [None]:
+            _within_zones(builder, name, site.zones, period)
 
 
-def _fit(builder: Builder, pool: Pool, day: dt.date) -> None:
+def _within_zones(builder: Builder, site: str, zones: Mapping[str, Zone], period: dt.date | None) -> None:
+    for zone, facts in zones.items():
+        terms = [
+            (index, rack_positions(builder.frame.platforms[key.platform]))
+            for key, index in builder.racks.items()
+            if (key.site, key.day, key.zone) == (site, period, zone)
+        ]
+        if terms:
+            when = f" {period}" if period else ""
+            builder.model.add("racks", f"{site}/{zone}{when}", terms, upper=facts.racks)
+
+
+def _fit(builder: Builder, pool: Pool, day: dt.date, period: dt.date | None) -> None:
     """Units standing there on a day <= sum over zones of racks given x units per rack."""
     units = [(v.index, 1) for o in builder.orders_of(pool) for v in o.pieces if present(o, v, day)]
     owned = -(-pool.owned_nodes // pool.platform.nodes_per_unit)
+    if not units and not owned:
+        return
     zones = builder.frame.site(str(pool.site)).zones or {}
-    space = []
-    for zone, facts in zones.items():
-        held = units_per_rack(pool.platform, facts)
-        if held:
-            key = (str(pool.site), pool.platform.id, zone)
-            if key not in builder.racks:
-                builder.racks[key] = builder.model.integer(f"racks {pool.name} {zone}", 0, facts.racks)
-            space.append((builder.racks[key], -held))
-    if units or owned:
-        builder.model.add("racks", f"{pool.name} {day}", [*units, *space], upper=-owned)
+    space = [
+        (_given(builder, RackKey(str(pool.site), period, pool.platform.id, zone), facts), -held)
+        for zone, facts in zones.items()
+        if (held := units_per_rack(pool.platform, facts))
+    ]
+    builder.model.add("racks", f"{pool.name} {day}", [*units, *space], upper=-owned)
+
+
+def _given(builder: Builder, key: RackKey, zone: Zone) -> int:
+    if key not in builder.racks:
+        when = f" {key.day}" if key.day else ""
+        name = f"racks {key.platform}@{key.site} {key.zone}{when}"
+        builder.racks[key] = builder.model.integer(name, 0, zone.racks)
+    return builder.racks[key]

@@ -65,6 +65,13 @@ def hourly(price: Any, **terms: Any) -> Data:
     return {"type": "on_demand", "platform": "box", "per": "node_hour", "region": "eu", "price": price} | terms
 
 
+def block(price: Any, *rows: tuple[int, int], **terms: Any) -> Data:
+    """Return a capacity block in region ``eu``, priced per node and hour; rows are (longest, step) in days."""
+    days = [{"to": to, "step": step} for to, step in rows]
+    base = {"type": "block", "platform": "box", "per": "node_hour", "region": "eu", "price": price, "days": days}
+    return base | terms
+
+
 def quote(offers: Mapping[str, Data] | Data, name: str = "q", **terms: Any) -> Quote:
     """Return a quote of named offers, or of one offer named ``node``."""
     named = {"node": offers} if "type" in offers else dict(offers)

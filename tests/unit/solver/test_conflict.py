@@ -13,7 +13,7 @@ from optimizer.solver.backend import Settings
 from optimizer.solver.conflict import explain_infeasible
 from optimizer.solver.planner import Modes
 from optimizer.solver.relax import RELAXATIONS, lifted
-from tests.unit.cost.world import frame, hourly, purchase, quote, reserved, site, workload
+from tests.unit.cost.world import block, frame, hourly, purchase, quote, reserved, site, workload
 from tests.unit.solver.deciding import decided, inputs, prepared
 
 ONE_LOT = [{"units": 1, "date": "2027-01-01"}]
@@ -54,6 +54,10 @@ CAUSES: dict[LimitName, tuple[Frame, Any]] = {
     "second_source": (
         frame(quote(purchase(100)), policy={"vendors": {"second_source_share": 0.5}}),
         (Decimal("0.5"), None, "share outside the largest vendor", None),
+    ),
+    "block_length": (
+        frame(quote(block(1, (14, 7)))),
+        (30, 14, "days", None),
     ),
     "expired": (
         frame(quote(purchase(100), valid_until="2027-01-04"), earliest_order="2027-01-06"),
