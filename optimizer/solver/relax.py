@@ -85,10 +85,11 @@ def _zones(frame: Frame, **changes: Any) -> Frame:
 
 
 def _evidence(frame: Frame) -> Frame:
+    """A datasheet is enough: every platform that can be predicted has one."""
     workloads = {
         name: work.model_copy(update={"minimum_evidence": None}) for name, work in frame.scenario.workloads.items()
     }
-    return _policy(_scenario(frame, workloads=workloads), minimum_evidence=EvidenceLevel.NONE)
+    return _policy(_scenario(frame, workloads=workloads), minimum_evidence=EvidenceLevel.DATASHEET)
 
 
 def _house_rules(frame: Frame) -> Frame:
