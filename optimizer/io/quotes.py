@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from optimizer.errors import InputError, Problem
+from optimizer.errors import InputError, Problem, did_you_mean
 from optimizer.io.document import Document
-from optimizer.io.validate import checked
+from optimizer.io.overrides import with_sets
+from optimizer.io.validate import checked, validated
 from optimizer.io.yaml_reader import read_yaml_file
 from optimizer.schema.quote import Quote
 from optimizer.schema.scenario import Scenario
@@ -113,3 +114,35 @@ def _clashes(
         other_quote, other = latest[quote.quote]
         found = f'"{quote.quote}" is also a quote of {other_quote.vendor} in {other.at(())}'
         yield record.problem(("quote",), found, "Expected one vendor per quote id", "Rename one of them")
+
+
+def is_quote_set(text: str) -> bool:
+    """Return whether a ``--set`` argument changes a quote (``quotes.ID.KEY=VALUE``), not the scenario."""
+    first, _, rest = text.partition("=")[0].partition(".")
+    return first.strip() == "quotes" and "." in rest and not rest.partition(".")[0].isdecimal()
+
+
+def with_quote_sets(book: QuoteBook, sets: Iterable[str]) -> QuoteBook:
+    """Return the quotes with every ``quotes.ID.KEY=VALUE`` applied in order.
+
+    Raises:
+        InputError: No such quote, or a change that the quote refuses.
+    """
+    for text in sets:
+        name, rest = _quote_named(text.strip().removeprefix("quotes."), book, text)
+        record = with_sets(book.records[name], [rest], Quote)
+        quote = validated(Quote, record)
+        book = replace(book, quotes={**book.quotes, name: quote}, records={**book.records, name: record})
+    return book
+
+
+def _quote_named(text: str, book: QuoteBook, whole: str) -> tuple[str, str]:
+    """Return the quote a change is about, and the change of it."""
+    found = max((name for name in book.quotes if text.startswith(f"{name}.")), key=len, default=None)
+    if found is None:
+        name = text.partition(".")[0]
+        expected = f"Expected one of {', '.join(book.quotes)}"
+        raise InputError(
+            [Problem(f"--set {whole}", f'no quote "{name}"', expected, did_you_mean(name, [*book.quotes]))]
+        )
+    return found, text.removeprefix(f"{found}.")

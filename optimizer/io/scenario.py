@@ -14,7 +14,14 @@ from optimizer.io.json_text import record_text
 from optimizer.io.library import Library, is_library_file
 from optimizer.io.loaded import Loaded
 from optimizer.io.overrides import with_sets
-from optimizer.io.quotes import QuoteBook, find_quote_files, read_quote_files, read_quotes
+from optimizer.io.quotes import (
+    QuoteBook,
+    find_quote_files,
+    is_quote_set,
+    read_quote_files,
+    read_quotes,
+    with_quote_sets,
+)
 from optimizer.io.references import named_platforms, unknown_names
 from optimizer.io.unsupported import unsupported
 from optimizer.io.validate import validated
@@ -31,7 +38,7 @@ def load_scenario(path: str | Path | Scenario, sets: Sequence[str] = (), library
 
     Args:
         path: The scenario file; or a scenario object, whose quotes are looked up from the current folder.
-        sets: ``KEY=VALUE`` arguments of ``--set``.
+        sets: ``KEY=VALUE`` arguments of ``--set``; ``quotes.ID.KEY=VALUE`` changes a quote.
         library: Platforms and architectures; default the shipped ones.
 
     Quotes are looked up in the scenario's folder, its parent, then the library's folders, last one first.
@@ -46,7 +53,7 @@ def load_scenario(path: str | Path | Scenario, sets: Sequence[str] = (), library
         path = Path(path)
         written = read_yaml_file(path)
     library = library or Library.shipped()
-    document = with_sets(written, sets, Scenario)
+    document = with_sets(written, _own(sets), Scenario)
     scenario = validated(Scenario, document)
     folders = (path.parent, path.resolve().parent.parent, *reversed(library.roots))
     files = find_quote_files(scenario, document, folders)
@@ -64,14 +71,32 @@ def reload_scenario(inputs: Iterable[InputFile], library: Library | None = None)
     files = list(inputs)
     sets = [line for file in files if file.path == SETS for line in file.content.splitlines()]
     documents = [read_yaml(file.content, file.path) for file in files if file.path != SETS]
-    document = with_sets(documents[0], sets, Scenario)
+    document = with_sets(documents[0], _own(sets), Scenario)
     facts = [other for other in documents[1:] if is_library_file(other.name)]
     quotes = [other for other in documents[1:] if not is_library_file(other.name)]
     scenario = validated(Scenario, document)
     return _loaded(scenario, document, read_quotes(quotes), sets, (library or Library.shipped()).pin(facts))
 
 
+def changed(loaded: Loaded, sets: Sequence[str]) -> Loaded:
+    """Return a loaded scenario with further ``KEY=VALUE`` changes.
+
+    Raises:
+        InputError: As :func:`load_scenario`.
+    """
+    document = with_sets(loaded.document, _own(sets), Scenario)
+    book = QuoteBook(loaded.quotes, loaded.quote_documents, ())
+    scenario = validated(Scenario, document) if _own(sets) else loaded.scenario
+    return _loaded(scenario, document, book, sets, loaded.library)
+
+
+def _own(sets: Sequence[str]) -> list[str]:
+    """Return the changes of the scenario itself: those that are not about a quote."""
+    return [text for text in sets if not is_quote_set(text)]
+
+
 def _loaded(scenario: Scenario, document: Document, book: QuoteBook, sets: Sequence[str], library: Library) -> Loaded:
+    book = with_quote_sets(book, filter(is_quote_set, sets))
     loaded = Loaded(scenario, book.quotes, (), (), library, document, book.records)
     problems = (*unknown_names(loaded), *contradictions(loaded), *unsupported(loaded))
     if problems:

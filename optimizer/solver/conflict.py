@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from decimal import Decimal
 
 from optimizer.cost.frame import Frame
@@ -16,14 +16,15 @@ from optimizer.solver.requirement import requirement
 
 
 class Probe:
-    """Answers whether a scenario has a plan, reusing modes."""
+    """Answers whether a scenario has a plan, reusing modes and answers."""
 
     def __init__(self, inputs: Inputs, known: Modes, settings: Settings) -> None:
         self.inputs, self.known, self.settings = inputs, known, settings
+        self._answers: dict[frozenset[LimitName], bool | None] = {}
 
     def prepared(self, frame: Frame) -> Prepared:
-        """Return the decision problem of a changed scenario."""
-        return prepare(self.inputs.with_frame(frame), self.known)
+        """Return the decision problem of a changed scenario, as far as limits see it."""
+        return prepare(self.inputs.with_frame(spending(frame)), self.known)
 
     def feasible(self, frame: Frame) -> bool | None:
         """Return whether there is a plan; None when the effort ran out."""
@@ -33,33 +34,75 @@ class Probe:
         outcome = CpSat().solve(feasibility_model(problem), {}, self.settings).outcome
         return None if outcome == "unknown" else outcome != "infeasible"
 
+    def without(self, limits: Collection[LimitName]) -> bool | None:
+        """Return whether the scenario has a plan when some limits are lifted."""
+        key = frozenset(limits)
+        if key not in self._answers:
+            self._answers[key] = self.feasible(lifted(self.inputs.frame, key))
+        return self._answers[key]
+
+
+def spending(frame: Frame) -> Frame:
+    """Return a scenario with the same plans whose cash is simpler: receipts, which no limit counts, are left out.
+
+    Use after the run costs what idling costs, so it becomes ``idle``; nothing is discounted, nothing has a residual.
+    """
+    scenario = frame.scenario
+    idle = {"policy": "idle"} if scenario.after_run.policy == "use" else {}
+    changes = {
+        "after_run": scenario.after_run.model_copy(update=idle),
+        "finance": scenario.finance.model_copy(update={"discount_rate": Decimal(0), "residual": None}),
+    }
+    return Frame(scenario.model_copy(update=changes), frame.platforms, frame.quotes)
+
 
 def explain_infeasible(inputs: Inputs, known: Modes, prepared: Prepared, settings: Settings) -> Conflict:
     """Return the limits that cannot hold together, with what each would need.
 
-    Deletion filter over the relaxable limits: one is left out for good when the rest still conflicts without it.
-    When lifting all of them does not help, the conflict is what rejects the offers and platforms.
+    When lifting all limits does not help, the conflict is what rejects the offers and platforms.
     """
-    probe = Probe(inputs, known, settings)
-    frame = inputs.frame
-    if not probe.feasible(lifted(frame, set(RELAXATIONS))):
+    return conflict_of(Probe(inputs, known, settings), prepared)
+
+
+def conflict_of(probe: Probe, prepared: Prepared) -> Conflict:
+    """Return the conflict of an infeasible scenario, every answer kept in the probe."""
+    if not any(probe.without({name}) for name in RELAXATIONS) and not probe.without(RELAXATIONS):
         return Conflict(limits=tuple(_rejecting(prepared.problem.rejections)), minimal=False)
-    gone, minimal = superfluous(frame, probe)
+    gone, minimal = superfluous(probe)
     names = [name for name in RELAXATIONS if name not in gone]
-    return Conflict(limits=tuple(_limit(name, gone, probe) for name in names), minimal=minimal)
+    limits = [*_memory(prepared), *(_limit(name, gone, probe) for name in names)]
+    return Conflict(limits=tuple(limits), minimal=minimal)
 
 
-def superfluous(frame: Frame, probe: Probe) -> tuple[set[LimitName], bool]:
-    """Return the relaxable limits a conflict does without, and whether none of the others can be spared."""
-    gone: set[LimitName] = set()
-    minimal = True
-    for name in RELAXATIONS:
-        answer = probe.feasible(lifted(frame, gone | {name}))
+def superfluous(probe: Probe, gone: Collection[LimitName] = ()) -> tuple[set[LimitName], bool]:
+    """Return the relaxable limits a conflict does without, and whether none of the others can be spared.
+
+    Deletion filter: a limit is left out for good when the rest still conflicts without it. A limit that gives a plan
+    when lifted alone is in every conflict, so only the others are tried, first all at once.
+
+    Args:
+        probe: The scenario, and what was asked before.
+        gone: Limits left out from the start; the rest still conflicts.
+    """
+    left = [name for name in RELAXATIONS if name not in gone]
+    tried = [name for name in left if not probe.without({name})]
+    if probe.without({*gone, *tried}) is False:
+        return {*gone, *tried}, None not in (probe.without({name}) for name in left)
+    found, minimal = set(gone), True
+    for name in tried:
+        answer = probe.without(found | {name})
         if answer is None:
             minimal = False
         elif not answer:
-            gone.add(name)
-    return gone, minimal
+            found.add(name)
+    return found, minimal
+
+
+def _memory(prepared: Prepared) -> Iterable[ConflictLimit]:
+    """Yield what a run lacks in memory where no platform that can be supplied holds it."""
+    if any(result.candidates for result in prepared.modes.values()):
+        return
+    yield from (limit for limit in _rejecting(prepared.problem.rejections) if limit.name == "memory")
 
 
 def _limit(name: LimitName, gone: set[LimitName], probe: Probe) -> ConflictLimit:
@@ -67,8 +110,8 @@ def _limit(name: LimitName, gone: set[LimitName], probe: Probe) -> ConflictLimit
 
     All other limits hold where lifting this one alone gives a plan; else only the other limits of the conflict do.
     """
-    alone = lifted(probe.inputs.frame, {name})
-    problem = probe.prepared(alone if probe.feasible(alone) else lifted(probe.inputs.frame, gone | {name})).problem
+    without = {name} if probe.without({name}) else gone | {name}
+    problem = probe.prepared(lifted(probe.inputs.frame, without)).problem
     found = requirement(name, problem, probe.inputs.frame, probe.settings)
     return ConflictLimit(
         name=name, needed=found.needed, available=found.available, unit=found.unit, period=found.period

@@ -69,7 +69,7 @@ class Modes:
         """Return the modes of a workload on a platform up to a node count."""
         scenario = inputs.frame.scenario
         workload = scenario.workloads[name].model_copy(
-            update={"deadline": None, "release": None, "deadline_margin_days": 0}
+            update={"deadline": None, "release": None, "deadline_margin_days": 0, "platforms": None}
         )
         key = (
             name,
@@ -77,6 +77,7 @@ class Modes:
             platform.id,
             most_nodes,
             repr(scenario.policy.performance_quantile),
+            workload.minimum_evidence or scenario.policy.minimum_evidence,
             repr(scenario.reliability),
         )
         if key not in self._known:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from decimal import Decimal
 from typing import Any
 
 from optimizer.cost.frame import Frame
 from optimizer.results import LimitName
+from optimizer.schema.base import EvidenceLevel
+from optimizer.schema.platform import Platform
 from optimizer.schema.quote import BlockLength, BlockOffer, Offer, Quote, Units
 from optimizer.schema.scenario import Budget, PowerStep, Scenario, Site
+from optimizer.schema.scenario import Choice as Names
 
 
 def _scenario(frame: Frame, **changes: Any) -> Frame:
@@ -80,6 +84,31 @@ def _zones(frame: Frame, **changes: Any) -> Frame:
     return _scenario(frame, sites=lifted(frame.scenario))
 
 
+def _evidence(frame: Frame) -> Frame:
+    """A datasheet is enough: every platform that can be predicted has one."""
+    workloads = {
+        name: work.model_copy(update={"minimum_evidence": None}) for name, work in frame.scenario.workloads.items()
+    }
+    return _policy(_scenario(frame, workloads=workloads), minimum_evidence=EvidenceLevel.DATASHEET)
+
+
+def _house_rules(frame: Frame) -> Frame:
+    vendors = {"allow": None, "deny": ()}
+    return _vendors(_policy(frame, platforms=Names(), allow_budgetary_quotes=True), **vendors)
+
+
+def _cooling(frame: Frame) -> Frame:
+    """Every zone cools what stands in it: each platform takes any class."""
+    classes = tuple(sorted({cooling for card in frame.platforms.values() for cooling in card.space.cooling or ()}))
+    offered = {zone.cooling for site in frame.scenario.sites.values() for zone in (site.zones or {}).values()}
+
+    def cooled(card: Platform) -> Platform:
+        known = {*classes, *offered} if card.space.cooling else ()
+        return card.model_copy(update={"space": card.space.model_copy(update={"cooling": tuple(sorted(known))})})
+
+    return Frame(frame.scenario, {name: cooled(card) for name, card in frame.platforms.items()}, frame.quotes)
+
+
 LONG_BLOCK_DAYS = 36_500
 """Longest capacity block when its length is lifted."""
 
@@ -90,6 +119,10 @@ PLENTY_OF_RACKS = 10**5
 """Rack positions of a zone whose number is lifted."""
 
 RELAXATIONS: dict[LimitName, Callable[[Frame], Frame]] = {
+    "policy": _house_rules,
+    "evidence": _evidence,
+    "cooling": _cooling,
+    "rack_power": lambda frame: _zones(frame, kw_per_rack=Decimal(AMPLE_KW)),
     "budget": lambda frame: _budget(frame, total=None),
     "budget_year": lambda frame: _budget(frame, by_fiscal_year={}),
     "deadline": _deadline,

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from decimal import Decimal
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Decimal
 
 from optimizer.cost.frame import DAY, Frame
 from optimizer.results import LimitName
 from optimizer.schema.quote import BlockOffer
 from optimizer.solver.backend import Settings
 from optimizer.solver.cpsat import CpSat
-from optimizer.solver.ledger import scaled_up
-from optimizer.solver.model import CompactModel, build_model
+from optimizer.solver.ledger import scale_digits, scaled_up
+from optimizer.solver.model import CompactModel, build_model, feasibility_model
 from optimizer.solver.offers import rack_positions, units_per_rack
 from optimizer.solver.problem import Pool, Problem, fabric_nodes, pools, supply_nodes, window
-from optimizer.solver.rules.site import WATTS, installed_watts, power_on
+from optimizer.solver.rules.site import WATTS, awarded_watts, owned_kw, usable_watts, watts_needed
 from optimizer.units import minor_digits
+
+FROM_TODAY = "days from today"
+"""Unit of a deadline."""
+
+SAFE_OBJECTIVE = 1 << 58
+"""Largest weighted sum of excesses a solver is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +44,57 @@ class Requirement:
     period: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Use of one limit in one period: terms, in whole parts of its unit, against what is allowed.
+
+    Attributes:
+        period: When or where.
+        terms: What the decision uses.
+        allowed: What the scenario allows.
+        unit: Unit in words.
+        parts: Whole parts of one unit.
+        rounded: Needs are rounded up to this; zero = not at all.
+        extra: Parts that both sides have on top (the margin before a deadline).
+        group: Rows of a group are exceeded by the same amount: the setting that would change.
+        day: The day the row is about (power), or from which its days are counted (deadline).
+    """
+
+    period: str | None
+    terms: Mapping[int, int]
+    allowed: int
+    unit: str
+    parts: Decimal = Decimal(1)
+    rounded: Decimal = Decimal(0)
+    extra: int = 0
+    group: str = ""
+    day: dt.date | None = None
+
+    def amount(self, parts: int) -> Decimal:
+        """Return whole parts as an amount of the unit, rounded up to what can be written."""
+        exact = Decimal(parts + self.extra) / self.parts
+        return exact.quantize(self.rounded, rounding=ROUND_CEILING) if self.rounded else exact
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A row with what a decision uses of it, in whole parts."""
+
+    row: Row
+    used: int
+
+    @property
+    def excess(self) -> int:
+        """Parts above what is allowed."""
+        return self.used - self.row.allowed
+
+    def requirement(self) -> Requirement:
+        """Return needed and available in the unit."""
+        row, needed = self.row, self.row.amount(self.used)
+        until = f", until {row.day + int(needed) * DAY}" if row.day and row.unit == FROM_TODAY else ""
+        return Requirement(needed, row.amount(row.allowed), row.unit, f"{row.period}{until}" if row.period else None)
+
+
 def requirement(name: LimitName, problem: Problem, frame: Frame, settings: Settings) -> Requirement:
     """Return the least need of a limit while all others of ``problem`` hold.
 
@@ -45,90 +104,113 @@ def requirement(name: LimitName, problem: Problem, frame: Frame, settings: Setti
         frame: The scenario as stated.
         settings: Solver settings.
     """
-    measure = MEASURES.get(name)
-    return measure(build_model(problem), frame, settings) if measure else Requirement()
+    if name in STATED:
+        return STATED[name](frame)
+    if name == "deadline":
+        problem = _until(problem, settings)
+    uses = least_uses([name], problem, frame, settings)
+    worst = max(uses.get(name, ()), key=lambda use: use.excess, default=None)
+    return Requirement() if worst is None else worst.requirement()
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """Use of one limit in one period: terms, in whole units, against what is allowed."""
+def least_uses(
+    names: Collection[LimitName], problem: Problem, frame: Frame, settings: Settings
+) -> dict[LimitName, list[Use]]:
+    """Return what the decision with the least excess over some limits uses of each; empty when none was found.
 
-    period: str | None
-    terms: Mapping[int, int]
-    allowed: int
+    Minimised is the sum over settings (a site's power, one year's budget) of excess / allowed: the relative change.
+
+    Args:
+        names: Limits with a measure, lifted in ``problem``.
+        problem: The scenario without them.
+        frame: The scenario as stated.
+        settings: Solver settings.
+    """
+    if not problem.profiles:
+        return {}
+    model = build_model(problem)
+    rows = {name: [row for row in MEASURES[name](model, frame) if row.terms] for name in names}
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for name, own in rows.items():
+        for row in own:
+            groups[f"{name} {row.group}"].append(row)
+    excess = {group: _excess(model, group, own) for group, own in groups.items()}
+    answer = CpSat().solve(model.linear, _relative(model, excess, groups), settings)
+    if not answer.values:
+        return {}
+    return {name: [Use(row, model.linear.value(row.terms, answer.values)) for row in own] for name, own in rows.items()}
 
 
-def _least_excess(model: CompactModel, rows: Iterable[_Row], settings: Settings) -> tuple[_Row, int] | None:
-    """Return the row with the largest excess, and its use, when the largest excess is as small as possible."""
-    kept = list(rows)
+def _excess(model: CompactModel, group: str, rows: Sequence[Row]) -> int:
     linear = model.linear
-    most = max((linear.magnitude(row.terms.items()) for row in kept), default=0)
-    excess = linear.integer("excess", 0, most)
-    for row in kept:
-        linear.add("excess", row.period or "", [*row.terms.items(), (excess, -1)], upper=row.allowed)
-    answer = CpSat().solve(linear, {excess: 1}, settings)
-    if not answer.values or not kept:
-        return None
-    uses = [(row, linear.value(row.terms, answer.values)) for row in kept]
-    return max(uses, key=lambda use: use[1] - use[0].allowed)
+    index = linear.integer(f"excess {group}", 0, max(linear.magnitude(row.terms.items()) for row in rows))
+    for row in rows:
+        linear.add("excess", row.period or group, [*row.terms.items(), (index, -1)], upper=row.allowed)
+    return index
 
 
-def _deadline(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
+def _relative(model: CompactModel, excess: Mapping[str, int], groups: Mapping[str, Sequence[Row]]) -> dict[int, int]:
+    """Return the sum of excess / allowed in integers as fine as a solver can take."""
+    if len(excess) == 1:
+        return dict.fromkeys(excess.values(), 1)
+    allowed = {group: max(1, *(row.allowed for row in rows)) for group, rows in groups.items()}
+    most = sum(Decimal(model.linear.upper[index]) / allowed[group] for group, index in excess.items())
+    scale = SAFE_OBJECTIVE / max(most, Decimal(1))
+    return {index: max(1, int(scale / allowed[group])) for group, index in excess.items()}
+
+
+def _until(problem: Problem, settings: Settings) -> Problem:
+    """Return the problem with only the runs that end by the earliest day on which any plan can end."""
+    ends = sorted({profile.run.end for profile in problem.profiles})
+    low, high = 0, len(ends) - 1
+    while low < high:
+        middle = (low + high) // 2
+        kept = problem.keep(profile for profile in problem.profiles if profile.run.end <= ends[middle])
+        infeasible = CpSat().solve(feasibility_model(kept), {}, settings).outcome == "infeasible"
+        low, high = (middle + 1, high) if infeasible else (low, middle)
+    return problem.keep(profile for profile in problem.profiles if profile.run.end <= ends[low]) if ends else problem
+
+
+def _deadline(model: CompactModel, frame: Frame) -> list[Row]:
     name, workload = next(iter(frame.scenario.workloads.items()))
     margin = workload.deadline_margin_days
     last = (window(workload, frame)[1] - frame.today).days
-    found = _least_excess(model, [_Row(name, model.end(), last)], settings)
-    unit = "days from today"
-    if found is None:
-        return Requirement(None, Decimal(last + margin), unit, name)
-    day = frame.today + (found[1] + margin) * DAY
-    return Requirement(Decimal(found[1] + margin), Decimal(last + margin), unit, f"{name}, until {day}")
+    return [Row(name, model.end(), last, FROM_TODAY, extra=margin, group=name, day=frame.today)]
 
 
-def _budget(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
+def _budget(model: CompactModel, frame: Frame) -> list[Row]:
     total = frame.scenario.budget.total
-    rows = [(None, model.builder.ledger.outflow, frame.amount(total))] if total else []
-    return _money(model, rows, frame, settings)
+    return [_money(model, None, model.builder.ledger.outflow, frame.amount(total))] if total is not None else []
 
 
-def _budget_year(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
+def _budget_year(model: CompactModel, frame: Frame) -> list[Row]:
     years = model.builder.ledger.outflow_by_year
     limits = frame.scenario.budget.by_fiscal_year.items()
-    return _money(model, [(year, years.get(year, {}), frame.amount(money)) for year, money in limits], frame, settings)
+    return [_money(model, year, years.get(year, {}), frame.amount(money)) for year, money in limits]
 
 
-def _money(
-    model: CompactModel,
-    rows: Iterable[tuple[str | None, Mapping[int, Decimal], Decimal]],
-    frame: Frame,
-    settings: Settings,
-) -> Requirement:
-    currency = frame.scenario.currency
-    digits = minor_digits(currency)
-    scaled = [_Row(year, scaled_up(booked, digits), int(amount.scaleb(digits))) for year, booked, amount in rows]
-    found = _least_excess(model, scaled, settings)
-    if found is None:
-        return Requirement(unit=currency)
-    row, used = found
-    return Requirement(Decimal(used).scaleb(-digits), Decimal(row.allowed).scaleb(-digits), currency, row.period)
+def _money(model: CompactModel, year: str | None, booked: Mapping[int, Decimal], amount: Decimal) -> Row:
+    """Return a budget as its rule counts it."""
+    builder = model.builder
+    currency = builder.frame.scenario.currency
+    digits = scale_digits([dict(booked), {builder.one: amount}], builder.model.upper, currency)
+    parts, minor = Decimal(1).scaleb(digits), Decimal(1).scaleb(-minor_digits(currency))
+    allowed = int(amount.scaleb(digits))
+    return Row(year, scaled_up(booked, digits), allowed, currency, parts, minor, group=year or "total")
 
 
-def _power(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
-    rows = [
-        _Row(f"{name} on {day}", dict(terms), int(power_on(site.power, day) * WATTS))
-        for name, site in frame.scenario.sites.items()
-        if site.power is not None
-        for day, terms in installed_watts(model.builder, name)
-        if terms
-    ]
-    found = _least_excess(model, rows, settings)
-    if found is None:
-        return Requirement(unit="kW")
-    row, used = found
-    return Requirement(Decimal(used) / WATTS, Decimal(row.allowed) / WATTS, "kW", row.period)
+def _power(model: CompactModel, frame: Frame) -> list[Row]:
+    rows = []
+    for name, site in frame.scenario.sites.items():
+        owned = owned_kw(model.builder, name)
+        for day, terms in awarded_watts(model.builder, name) if site.power is not None else ():
+            usable = usable_watts(site.power or (), owned, day)
+            row = Row(f"{name} on {day}", dict(terms), usable, "kW", Decimal(WATTS), group=name, day=day)
+            rows.append(replace(row, extra=watts_needed(owned)))
+    return rows
 
 
-def _racks(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
+def _racks(model: CompactModel, frame: Frame) -> list[Row]:
     """Rack positions, taken together over the zones of a site that can hold the platforms of the problem."""
     rows = []
     platforms = {pool.platform.id: pool.platform for pool in model.builder.problem.pools}
@@ -137,19 +219,15 @@ def _racks(model: CompactModel, frame: Frame, settings: Settings) -> Requirement
         given = {key: index for key, index in model.builder.racks.items() if key.site == name}
         for day in sorted({key.day for key in given}, key=str):
             terms = {index: rack_positions(platforms[key.platform]) for key, index in given.items() if key.day == day}
-            rows.append(_Row(f"{name} on {day}" if day else name, terms, sum(zone.racks for zone in zones)))
-    found = _least_excess(model, rows, settings)
-    if found is None:
-        return Requirement(unit="racks")
-    return Requirement(Decimal(found[1]), Decimal(found[0].allowed), "racks", found[0].period)
+            where = f"{name} on {day}" if day else name
+            rows.append(Row(where, terms, sum(zone.racks for zone in zones), "racks", group=name))
+    return rows
 
 
-def _supply(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
+def _supply(model: CompactModel, frame: Frame) -> list[Row]:
     """Nodes of the run that needs fewest, against the most any pool of the scenario as stated can have."""
     nodes = {index: profile.nodes_needed for profile, index in model.builder.chosen.items()}
-    most = max(map(supply_nodes, _stated_pools(model, frame)), default=0)
-    found = _least_excess(model, [_Row(None, nodes, most)], settings)
-    return Requirement(None if found is None else Decimal(found[1]), Decimal(most), "nodes")
+    return [Row(None, nodes, max(map(supply_nodes, _stated_pools(model, frame)), default=0), "nodes")]
 
 
 def _stated_pools(model: CompactModel, frame: Frame) -> list[Pool]:
@@ -158,14 +236,13 @@ def _stated_pools(model: CompactModel, frame: Frame) -> list[Pool]:
     return [pool for pool in pools(frame)[0] if pool.platform.id in platforms]
 
 
-def _fabric(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
+def _fabric(model: CompactModel, frame: Frame) -> list[Row]:
     nodes = {index: profile.run.candidate.nodes for profile, index in model.builder.chosen.items()}
     most = max((fabric_nodes(option) for pool in _stated_pools(model, frame) for option in pool.options), default=0)
-    found = _least_excess(model, [_Row(None, nodes, most)], settings)
-    return Requirement(None if found is None else Decimal(found[1]), Decimal(most), "nodes")
+    return [Row(None, nodes, most, "nodes")]
 
 
-def _vendors(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
+def _vendors(model: CompactModel, frame: Frame) -> list[Row]:
     """Vendors with an award: an order of each counts at least its share of one."""
     builder = model.builder
     used: dict[str, int] = {}
@@ -175,35 +252,18 @@ def _vendors(model: CompactModel, frame: Frame, settings: Settings) -> Requireme
             used[vendor] = model.linear.boolean(f"vendor {vendor}")
         model.linear.add("vendors", vendor, [(used[vendor], 1), (order.index, -1)], lower=0)
     most = frame.scenario.policy.vendors.max or len(used)
-    found = _least_excess(model, [_Row(None, dict.fromkeys(used.values(), 1), most)], settings)
-    return Requirement(None if found is None else Decimal(found[1]), Decimal(most), "vendors")
+    return [Row(None, dict.fromkeys(used.values(), 1), most, "vendors")]
 
 
-def _second_source(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
-    return Requirement(
-        Decimal(frame.scenario.policy.vendors.second_source_share), None, "share outside the largest vendor"
-    )
-
-
-def _expired(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
-    """The order date, against the last day of validity of the quote that is valid longest."""
-    dates = [quote.valid_until for quote in frame.quotes.values() if quote.valid_until is not None]
-    available = Decimal((max(dates) - frame.today).days) if dates else None
-    return Requirement(
-        Decimal((frame.order_date - frame.today).days), available, "days from today", str(frame.order_date)
-    )
-
-
-def _block_length(model: CompactModel, frame: Frame, settings: Settings) -> Requirement:
+def _block_length(model: CompactModel, frame: Frame) -> list[Row]:
     """Days of the shortest run, against the longest block offered."""
     days = {index: profile.run.candidate.days for profile, index in model.builder.chosen.items()}
     offers = [offer for quote in frame.quotes.values() for offer in quote.offers.values()]
     longest = max((row.to for offer in offers if isinstance(offer, BlockOffer) for row in offer.days), default=0)
-    found = _least_excess(model, [_Row(None, days, longest)], settings)
-    return Requirement(None if found is None else Decimal(found[1]), Decimal(longest), "days")
+    return [Row(None, days, longest, "days")]
 
 
-MEASURES: dict[LimitName, Callable[[CompactModel, Frame, Settings], Requirement]] = {
+MEASURES: dict[LimitName, Callable[[CompactModel, Frame], list[Row]]] = {
     "deadline": _deadline,
     "budget": _budget,
     "budget_year": _budget_year,
@@ -212,8 +272,34 @@ MEASURES: dict[LimitName, Callable[[CompactModel, Frame, Settings], Requirement]
     "supply": _supply,
     "fabric": _fabric,
     "vendors": _vendors,
-    "second_source": _second_source,
-    "expired": _expired,
     "block_length": _block_length,
 }
-"""How the need of each relaxable limit is measured."""
+"""How the use of each limit that a model measures is counted."""
+
+
+def _second_source(frame: Frame) -> Requirement:
+    share = Decimal(frame.scenario.policy.vendors.second_source_share)
+    return Requirement(share, None, "share outside the largest vendor")
+
+
+def _expired(frame: Frame) -> Requirement:
+    """The order date, against the last day of validity of the quote that is valid longest."""
+    dates = [quote.valid_until for quote in frame.quotes.values() if quote.valid_until is not None]
+    available = Decimal((max(dates) - frame.today).days) if dates else None
+    return Requirement(Decimal((frame.order_date - frame.today).days), available, FROM_TODAY, str(frame.order_date))
+
+
+def _rack_power(frame: Frame) -> Requirement:
+    zones = [zone for site in frame.scenario.sites.values() for zone in (site.zones or {}).values()]
+    return Requirement(None, max((zone.kw_per_rack for zone in zones), default=None), "kW per rack")
+
+
+STATED: dict[LimitName, Callable[[Frame], Requirement]] = {
+    "second_source": _second_source,
+    "expired": _expired,
+    "rack_power": _rack_power,
+    "cooling": lambda frame: Requirement(unit="class"),
+    "evidence": lambda frame: Requirement(unit="evidence level"),
+    "policy": lambda frame: Requirement(),
+}
+"""Limits that no row measures: what the scenario states of them."""

@@ -10,7 +10,7 @@ from optimizer.results import Candidate, LimitName, Rejection
 from optimizer.schema.platform import Platform
 from optimizer.solver.backend import Settings
 from optimizer.solver.conflict import Probe, superfluous
-from optimizer.solver.planner import GRID_ACCELERATORS, Inputs, Modes, Prepared, powered_nodes, prepare
+from optimizer.solver.planner import GRID_ACCELERATORS, Inputs, Modes, Prepared, powered_nodes
 from optimizer.solver.problem import Pool, fabric_nodes, supply_nodes, window
 from optimizer.solver.relax import lifted
 from optimizer.solver.requirement import Requirement, requirement
@@ -22,7 +22,8 @@ SPEAKS_FIRST: tuple[LimitName, ...] = (
 """Which rejection speaks for a platform whose offers were rejected for different limits: the hardest to change first."""
 
 LIFTED_FIRST: tuple[LimitName, ...] = (
-    "racks", "fabric", "supply", "power", "vendors", "second_source", "expired", "budget_year", "budget", "deadline",
+    "racks", "rack_power", "cooling", "fabric", "block_length", "supply", "power", "vendors", "second_source", "expired",
+    "evidence", "policy", "budget_year", "budget", "deadline",
 )  # fmt: skip
 """The order in which single limits are lifted to find the one that leaves no plan: what stands in the hall first."""
 
@@ -108,33 +109,30 @@ def _too_few(platform: Platform, found: Sequence[Pool], needed: int, purpose: st
 
 def _limit(platform: Platform, inputs: Inputs, known: Modes, settings: Settings) -> Rejection:
     """Runs exist but no plan: the first limit whose lifting alone gives one, with what it would need."""
-    alone = _only(platform, inputs.frame)
-    probe = Probe(inputs, known, settings)
+    probe = Probe(inputs.with_frame(_only(platform, inputs.frame)), known, settings)
     for name in LIFTED_FIRST:
-        freed = lifted(alone, {name})
-        if probe.feasible(freed):
-            need = requirement(name, prepare(inputs.with_frame(freed), known).problem, alone, settings)
-            return _reject(platform, name, need.needed, need.available, need.unit, _sentence(name, need))
-    return _together(platform, alone, probe, settings)
+        if probe.without({name}):
+            return _missing(platform, name, {name}, "", probe)
+    gone, _ = superfluous(probe)
+    first, *others = [name for name in LIFTED_FIRST if name not in gone]
+    words = "".join(f" and {name.replace('_', ' ')}" for name in others)
+    return _missing(platform, first, gone | {first}, f"{words}; lifting one limit alone is not enough", probe)
 
 
-def _together(platform: Platform, alone: Frame, probe: Probe, settings: Settings) -> Rejection:
-    """Lifting no single limit gives a plan: name a conflict, with what its first limit would need."""
-    gone, _ = superfluous(alone, probe)
-    names = [name for name in LIFTED_FIRST if name not in gone]
-    first = names[0]
-    problem = probe.prepared(lifted(alone, gone | {first})).problem
-    need = requirement(first, problem, alone, settings)
-    others = "".join(f" and {name.replace('_', ' ')}" for name in names[1:])
-    reason = f"{_sentence(first, need)}{others}; lifting one limit alone is not enough"
-    return _reject(platform, first, need.needed, need.available, need.unit, reason)
+def _missing(platform: Platform, name: LimitName, free: set[LimitName], more: str, probe: Probe) -> Rejection:
+    """Name a limit with what it would need while some limits are lifted."""
+    problem = probe.prepared(lifted(probe.inputs.frame, free)).problem
+    need = requirement(name, problem, probe.inputs.frame, probe.settings)
+    return _reject(platform, name, need.needed, need.available, need.unit, f"{_sentence(name, need)}{more}")
 
 
 def _only(platform: Platform, frame: Frame) -> Frame:
-    policy = frame.scenario.policy
-    allowed = policy.platforms.model_copy(update={"allow": (platform.id,)})
-    changes = {"policy": policy.model_copy(update={"platforms": allowed})}
-    return Frame(frame.scenario.model_copy(update=changes), frame.platforms, frame.quotes)
+    """Return the scenario in which every run is on the platform."""
+    workloads = {
+        name: work.model_copy(update={"platforms": work.platforms.model_copy(update={"allow": (platform.id,)})})
+        for name, work in frame.scenario.workloads.items()
+    }
+    return Frame(frame.scenario.model_copy(update={"workloads": workloads}), frame.platforms, frame.quotes)
 
 
 def _sentence(name: LimitName, need: Requirement) -> str:

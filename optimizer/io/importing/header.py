@@ -23,7 +23,7 @@ from optimizer.io.importing.vocabulary import currency_of, fold, mentions
 from optimizer.schema.quote import Milestone, QuoteSource, Tax
 
 _KINDS = (
-    ("budgetary", r"budgetary|rom\b|rough order|indicative|estimate only|non-?binding|预算|unverbindlich"),
+    ("budgetary", r"budgetary|\brom\b|rough order|indicative|estimate only|non-?binding|预算|unverbindlich"),
     ("contract", r"\bcontract price|framework agreement|合同价"),
     ("list", r"price ?list|list prices|catalog(ue)? prices|价目表|preisliste"),
 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from optimizer.io.importing.cells import Cell, Row, Sheet
 from optimizer.io.importing.mapping import Mapping
+from optimizer.io.importing.money import read_price
 from optimizer.io.importing.vocabulary import brackets, meaning, phrase
 
 IGNORE = "ignore"
@@ -16,6 +17,7 @@ IGNORE = "ignore"
 PRICES = ("unit_price", "price", "gross_price", "list_price", "extended", "extended_gross")
 """Columns of which a table needs one."""
 
+_SAMPLE = 20  # rows that show what a column means
 _MANY = ("quantity", "note", "more_description", "category")  # several columns may mean these
 
 
@@ -103,7 +105,7 @@ def _table(sheet: str, header: Row, rows: tuple[Row, ...], mapping: Mapping) -> 
     return Table(sheet, header.number, tuple(columns), rows, tuple(unread), tuple(doubled))
 
 
-def _settled(columns: list[Column], rows: Iterable[Row]) -> tuple[list[Column], list[tuple[str, str, str]]]:
+def _settled(columns: list[Column], rows: tuple[Row, ...]) -> tuple[list[Column], list[tuple[str, str, str]]]:
     """Settle columns that claim the same meaning, and what a plain ``price`` means."""
     roles = [column.role for column in columns]
     settled, doubled = [], []
@@ -115,7 +117,7 @@ def _settled(columns: list[Column], rows: Iterable[Row]) -> tuple[list[Column], 
         elif role == "description" and "description" in seen:
             role = "more_description"
         elif role == "price" and "unit_price" in roles:
-            role = "extended" if "extended" not in roles else "price"
+            role = "extended" if "extended" not in roles and _multiplies(columns, column, rows) else "unit_price"
         elif role == "price":
             role = "unit_price"
         if role in seen and role not in _MANY:
@@ -123,7 +125,26 @@ def _settled(columns: list[Column], rows: Iterable[Row]) -> tuple[list[Column], 
             continue
         seen.setdefault(role, column)
         settled.append(replace(column, role=role))
-    return _base_quantity(settled, tuple(rows)), doubled
+    return _base_quantity(settled, rows), doubled
+
+
+def _multiplies(columns: list[Column], candidate: Column, rows: tuple[Row, ...]) -> bool:
+    """True unless the rows show that a column is not quantity x unit price."""
+    quantity = next((column for column in columns if column.role == "quantity"), None)
+    unit = next((column for column in columns if column.role == "unit_price"), None)
+    if quantity is None or unit is None:
+        return True
+    found = [[_number(row, column) for column in (quantity, unit, candidate)] for row in rows[:_SAMPLE]]
+    triples = [(count, each, total) for count, each, total in found if count and each and total]
+    fitting = sum(count * each == total for count, each, total in triples)
+    return not triples or 2 * fitting >= len(triples)
+
+
+def _number(row: Row, column: Column) -> Decimal | None:
+    cell = row.cells.get(column.index)
+    if cell is None:
+        return None
+    return cell.number if cell.number is not None else read_price(cell.text, ".").amount
 
 
 def _base_quantity(columns: list[Column], rows: tuple[Row, ...]) -> list[Column]:

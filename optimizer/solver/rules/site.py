@@ -52,21 +52,31 @@ def power(builder: Builder) -> None:
     for name, site in builder.frame.scenario.sites.items():
         if site.power is None:
             continue
-        pools = site_pools(builder, name)
-        owned = sum((pool.owned_nodes * node_kw(pool.platform) for pool in pools if pool.owned_nodes), Decimal(0))
-        for day, units in installed_watts(builder, name):
-            left = max(power_on(site.power, day) - owned, Decimal(0))  # nodes we have already are no decision
-            usable = int((left * WATTS).to_integral_value(ROUND_FLOOR))
-            terms = [*units, *_shared_watts(builder, name, day)]
+        owned = owned_kw(builder, name)
+        for day, terms in awarded_watts(builder, name):
+            usable = usable_watts(site.power, owned, day)
             if terms and usable < builder.model.magnitude(terms):
                 builder.model.add("power", f"{name} {day}", terms, upper=usable)
 
 
-def installed_watts(builder: Builder, site: str) -> Iterator[tuple[dt.date, list[Term]]]:
-    """Yield each event day with the provisioned power of the units that stand at a site, in watts."""
+def owned_kw(builder: Builder, site: str) -> Decimal:
+    """Return the provisioned power of the nodes we have at a site, kW."""
+    pools = (pool for pool in site_pools(builder, site) if pool.owned_nodes)
+    return sum((pool.owned_nodes * node_kw(pool.platform) for pool in pools), Decimal(0))
+
+
+def usable_watts(steps: Iterable[PowerStep], owned: Decimal, day: dt.date) -> int:
+    """Return the power of a day that is left for awards, in watts: nodes we have already are no decision."""
+    left = max(power_on(steps, day) - owned, Decimal(0))
+    return int((left * WATTS).to_integral_value(ROUND_FLOOR))
+
+
+def awarded_watts(builder: Builder, site: str) -> Iterator[tuple[dt.date, list[Term]]]:
+    """Yield each event day with the provisioned power of the awards that stand at a site, in watts."""
     orders = [order for pool in site_pools(builder, site) for order in builder.orders_of(pool)]
     for day in event_days(builder, site):
-        yield day, [term for order in orders for term in _watts(builder, order, day)]
+        units = [term for order in orders for term in _watts(builder, order, day)]
+        yield day, [*units, *_shared_watts(builder, site, day)]
 
 
 def _watts(builder: Builder, order: Order, day: dt.date) -> Iterator[Term]:
