@@ -16,6 +16,7 @@ from optimizer.io.validate import paired
 from optimizer.results import AssumptionUsed
 from optimizer.schema.base import Money
 from optimizer.schema.quote import Quote
+from optimizer.schema.quote_record import LineRecord, SheetWarning, TotalRecord
 from optimizer.schema.scenario import Scenario
 
 _NULL_MEANS = re.compile(r"(?:null|blank) = ([^.;,]+)")
@@ -49,8 +50,8 @@ def defaults_used(record: BaseModel, data: object, path: KeyPath = ()) -> Iterat
 
 
 def _below(value: object, data: object, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
-    if isinstance(value, Money):
-        return
+    if isinstance(value, (Money, LineRecord, TotalRecord, SheetWarning)):
+        return  # an amount is one value; records of an import are not planned with
     if isinstance(value, BaseModel):
         yield from defaults_used(value, data, path)
     elif isinstance(value, Mapping) and isinstance(data, Mapping):

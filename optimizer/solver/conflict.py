@@ -67,7 +67,8 @@ def explain_infeasible(inputs: Inputs, known: Modes, prepared: Prepared, setting
 def conflict_of(probe: Probe, prepared: Prepared) -> Conflict:
     """Return the conflict of an infeasible scenario, every answer kept in the probe."""
     if not any(probe.without({name}) for name in RELAXATIONS) and not probe.without(RELAXATIONS):
-        return Conflict(limits=tuple(_rejecting(prepared.problem.rejections)), minimal=False)
+        rejected = (*_horizon(prepared), *_rejecting(prepared.problem.rejections))
+        return Conflict(limits=rejected, minimal=False)
     gone, minimal = superfluous(probe)
     names = [name for name in RELAXATIONS if name not in gone]
     limits = [*_memory(prepared), *(_limit(name, gone, probe) for name in names)]
@@ -96,6 +97,19 @@ def superfluous(probe: Probe, gone: Collection[LimitName] = ()) -> tuple[set[Lim
         elif not answer:
             found.add(name)
     return found, minimal
+
+
+def _horizon(prepared: Prepared) -> Iterable[ConflictLimit]:
+    """Yield how long the quickest run takes where even the horizon is too short for it."""
+    frame = prepared.problem.frame
+    for name, workload in frame.scenario.workloads.items():
+        days = [mode.days for (owner, _), found in prepared.modes.items() if owner == name for mode in found.candidates]
+        left = (frame.last_day - (workload.release or frame.today)).days + 1
+        if days and min(days) > left:
+            where = f"{name}, to the end of the horizon"
+            yield ConflictLimit(
+                name="deadline", needed=Decimal(min(days)), available=Decimal(left), unit="days", period=where
+            )
 
 
 def _memory(prepared: Prepared) -> Iterable[ConflictLimit]:

@@ -16,7 +16,7 @@ from optimizer.solver.cpsat import CpSat
 from optimizer.solver.ledger import scale_digits, scaled_up
 from optimizer.solver.model import CompactModel, build_model, feasibility_model
 from optimizer.solver.offers import rack_positions, units_per_rack
-from optimizer.solver.problem import Pool, Problem, fabric_nodes, pools, supply_nodes, window
+from optimizer.solver.problem import Problem, fabric_nodes, pools, supply_nodes, window
 from optimizer.solver.rules.site import WATTS, awarded_watts, owned_kw, usable_watts, watts_needed
 from optimizer.units import minor_digits
 
@@ -225,21 +225,23 @@ def _racks(model: CompactModel, frame: Frame) -> list[Row]:
 
 
 def _supply(model: CompactModel, frame: Frame) -> list[Row]:
-    """Nodes of the run that needs fewest, against the most any pool of the scenario as stated can have."""
-    nodes = {index: profile.nodes_needed for profile, index in model.builder.chosen.items()}
-    return [Row(None, nodes, max(map(supply_nodes, _stated_pools(model, frame)), default=0), "nodes")]
-
-
-def _stated_pools(model: CompactModel, frame: Frame) -> list[Pool]:
-    """Return the pools of the model's platforms as the scenario states them."""
-    platforms = {pool.platform.id for pool in model.builder.problem.pools}
-    return [pool for pool in pools(frame)[0] if pool.platform.id in platforms]
+    """Nodes of the run, against the most its pool can have in the scenario as stated."""
+    stated = {pool.name: supply_nodes(pool) for pool in pools(frame)[0]}
+    return [Row(name, terms, stated.get(name, 0), "nodes") for name, terms in _by_pool(model, spares=True).items()]
 
 
 def _fabric(model: CompactModel, frame: Frame) -> list[Row]:
-    nodes = {index: profile.run.candidate.nodes for profile, index in model.builder.chosen.items()}
-    most = max((fabric_nodes(option) for pool in _stated_pools(model, frame) for option in pool.options), default=0)
-    return [Row(None, nodes, most, "nodes")]
+    """Nodes of the run, against the largest fabric offered in its pool."""
+    stated = {pool.name: max(map(fabric_nodes, pool.options), default=0) for pool in pools(frame)[0]}
+    return [Row(name, terms, stated.get(name, 0), "nodes") for name, terms in _by_pool(model, spares=False).items()]
+
+
+def _by_pool(model: CompactModel, *, spares: bool) -> dict[str, dict[int, int]]:
+    """Return the nodes of each run by pool, with or without spares."""
+    nodes: dict[str, dict[int, int]] = defaultdict(dict)
+    for profile, index in model.builder.chosen.items():
+        nodes[profile.pool.name][index] = profile.nodes_needed if spares else profile.run.candidate.nodes
+    return dict(nodes)
 
 
 def _vendors(model: CompactModel, frame: Frame) -> list[Row]:

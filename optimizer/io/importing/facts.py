@@ -87,8 +87,9 @@ def _row(facts: Facts, cells: list[Cell]) -> None:
             continue
         if cell.value is not None:
             continue
-        facts.prose.append(cell)
         key = meaning("labels", phrase(cell.text))
+        if key is None:
+            facts.prose.append(cell)
         if key and following is not None and not _LABELLED.fullmatch(cell.text):
             facts.found.append(Fact(key, following.text, following))
             taken = True

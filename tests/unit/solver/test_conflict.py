@@ -56,8 +56,8 @@ CAUSES: dict[LimitName, tuple[Frame, Any]] = {
         (None, None, "class", None),
     ),
     "policy": (frame(quote(purchase(100)), policy={"platforms": {"deny": ["box"]}}), (None, None, "", None)),
-    "supply": (frame(quote(purchase(100, units={"max": 1}))), (2, 1, "nodes", None)),
-    "fabric": (frame(quote(purchase(100, fabric_max_units=1))), (2, 1, "nodes", None)),
+    "supply": (frame(quote(purchase(100, units={"max": 1}))), (2, 1, "nodes", "box@hall")),
+    "fabric": (frame(quote(purchase(100, fabric_max_units=1))), (2, 1, "nodes", "box@hall")),
     "vendors": (
         frame(
             quote(purchase(100, lots=ONE_LOT)),
