@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from optimizer.errors import InputError, Problem
+from optimizer.io.importing.vocabulary import fold, mentions
 from optimizer.results import Result
 from optimizer.schema.base import Money
 from optimizer.schema.platform import Platform
@@ -33,7 +34,7 @@ class LevelledItem(Result):
     """One priced item per node."""
 
     item: str
-    """Name: hardware, or that of the extra."""
+    """Name: hardware, the role of an extra, or its own name."""
     per_node: Decimal
     """Net amount per node, in the currency of the levelling."""
 
@@ -140,7 +141,7 @@ def _levelled(quote: Quote, name: str, offer: PurchaseOffer, basis: Basis) -> Le
         items.append(_extra(line, quote, basis))
         if line.months is not None and line.months < basis.horizon_months:
             missing.append(f"{line.item}: {line.months} of {basis.horizon_months} months")
-    missing += [word for word in EXPECTED if not any(word in line.item.casefold() for line in offer.lines)]
+    missing += [role for role in EXPECTED if not any(_kind(line.item) == role for line in offer.lines)]
     total = sum((item.per_node for item in items), Decimal(0)) if unit is not None else None
     return LevelledOffer(
         quote=quote.quote, vendor=quote.vendor, offer=name, items=tuple(items), per_node=total, missing=tuple(missing)
@@ -174,12 +175,18 @@ def _extra(line: QuoteLine, quote: Quote, basis: Basis) -> LevelledItem:
     price = line.price if isinstance(line.price, Money) else Money(amount=0)
     nodes = Decimal(basis.units * basis.platform.nodes_per_unit)
     amount = price.amount / nodes if line.per == "order" else price.amount * _each(line.per, basis.platform)
-    return _item(line.item, amount, price.currency, quote, basis)
+    return _item(_kind(line.item), amount, price.currency, quote, basis)
 
 
 def _item(name: str, amount: Decimal, currency: str | None, quote: Quote, basis: Basis) -> LevelledItem:
     net = amount / (1 + quote.tax.rate) if quote.tax.included else amount
     return LevelledItem(item=name, per_node=net * _rate(currency or quote.currency, basis))
+
+
+def _kind(item: str) -> str:
+    """Return support, freight, network, … for an extra whose name says so in any of the languages read, else its name."""
+    found = mentions("roles", fold(item))
+    return found[0] if found else item
 
 
 def _rate(currency: str, basis: Basis) -> Decimal:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -16,7 +17,7 @@ from optimizer.schema.quote import Quote
 from optimizer.schema.quote_record import LineRecord
 
 if TYPE_CHECKING:
-    from optimizer.analysis.levelling import Levelling
+    from optimizer.analysis.levelling import LevelledOffer, Levelling
     from optimizer.io.importing.run import Import, QuoteState
 
 SHOWN_LINES = 40
@@ -85,7 +86,7 @@ def levelling_screen(result: Levelling) -> RenderableType:
     rows = [
         (
             row.vendor, row.quote, row.offer,
-            *(next((number(part.per_node) for part in row.items if part.item == item), "") for item in items),
+            *(_sum_of(row, item) for item in items),
             number(row.per_node),
             "; ".join(row.missing),
         )
@@ -94,6 +95,11 @@ def levelling_screen(result: Levelling) -> RenderableType:
     heads = ("vendor", "quote", "offer", *(f">{item}" for item in items), ">per node", "missing")
     notes = [Text(note, style="yellow") for note in result.notes]
     return Group(Text(head, style="bold"), table(heads, rows, indent=2), *notes)
+
+
+def _sum_of(row: LevelledOffer, item: str) -> str:
+    amounts = [part.per_node for part in row.items if part.item == item]
+    return number(sum(amounts, Decimal(0))) if amounts else ""
 
 
 def _quote_screen(quote: Quote, state: QuoteState) -> list[RenderableType]:

@@ -22,10 +22,11 @@ SPEAKS_FIRST: tuple[LimitName, ...] = (
 """Which rejection speaks for a platform whose offers were rejected for different limits: the hardest to change first."""
 
 LIFTED_FIRST: tuple[LimitName, ...] = (
-    "racks", "rack_power", "cooling", "fabric", "block_length", "supply", "power", "vendors", "second_source", "expired",
-    "evidence", "policy", "budget_year", "budget", "deadline",
+    "racks", "rack_power", "cooling", "fabric", "block_length", "supply", "power", "vendors", "second_source",
+    "budget_year", "budget", "deadline", "expired", "evidence", "policy",
 )  # fmt: skip
-"""The order in which single limits are lifted to find the one that leaves no plan: what stands in the hall first."""
+"""The order in which single limits are lifted to find the one that leaves no plan: what stands in the hall first,
+then money and time, last what would let in other offers."""
 
 
 def why_not(platform: Platform, own: Prepared, inputs: Inputs, known: Modes, settings: Settings) -> Rejection:

@@ -69,7 +69,8 @@ def test_waiting_pays_only_when_the_young_racks_are_sold_well(later):
 def test_asking_for_a_public_run_leaves_too_few_days():
     proven = solve(SCENARIO, sets=["policy.minimum_evidence=public_run"])
     assert proven.status == "infeasible"
-    (limit,) = proven.conflict.limits
-    assert limit.name == "deadline"
+    limits = {limit.name: limit for limit in proven.conflict.limits}
+    assert set(limits) == {"deadline", "evidence"}
+    limit = limits["deadline"]
     assert 0 < limit.needed - limit.available < 60
     assert best("policy.minimum_evidence=public_run").platform == "b200-hgx"

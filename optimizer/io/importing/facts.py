@@ -112,7 +112,7 @@ def incoterm_in(text: str) -> tuple[str, str]:
     """Return (term with edition, place) of the first delivery term in a text; empty when there is none.
 
     >>> incoterm_in("FCA Rotterdam"), incoterm_in("Terms: net 30, EXW seller, Incoterms 2010 (invented)")
-    (('FCA', 'Rotterdam'), ('EXW (Incoterms 2010)', ''))
+    (('FCA', 'Rotterdam'), ('EXW (Incoterms 2010)', 'seller'))
     """
     match = _TERMS.search(text[:1000])
     if not match:

@@ -52,7 +52,7 @@ def readings(text: str) -> tuple[Reading, ...]:
     """Return every way to read a number without sign, currency and words; none when it is no number.
 
     >>> [str(reading.value) for reading in readings("1,234")]
-    ['1234', '1.234']
+    ['1.234', '1234']
     >>> [str(reading.value) for reading in readings("12,34,567.50")]
     ['1234567.50']
     >>> readings("1,2345.00"), readings("1 ,")

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from pydantic import BaseModel
 
+from optimizer.io.importing.numbers import unscaled
 from optimizer.schema.quote import Quote
 
 WIDTH = 110
@@ -51,7 +52,7 @@ def _simple(value: object) -> object:
     if isinstance(value, Map):
         if "amount" in value and set(value) <= {"amount", "currency"}:
             code = value.get("currency")
-            return value["amount"] if code is None else f"{value['amount']:f} {code}"
+            return value["amount"] if code is None else f"{unscaled(value['amount']):f} {code}"
         return {key: _simple(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_simple(item) for item in value]
@@ -88,7 +89,7 @@ def _flow(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Decimal):
-        return f"{value:f}"
+        return f"{unscaled(value):f}"
     if isinstance(value, dt.date):
         return value.isoformat()
     return str(value) if isinstance(value, (int, float)) else word(str(value))
