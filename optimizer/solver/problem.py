@@ -91,12 +91,14 @@ class Problem:
         pools: Pools with at least one option or owned node.
         profiles: Every run that fits its window and could be supplied.
         rejections: Offers and platforms that cannot be used, with the limit.
+        wanted: Offers of which one must be awarded; None = no such wish.
     """
 
     frame: Frame
     pools: tuple[Pool, ...]
     profiles: tuple[Profile, ...]
     rejections: tuple[Rejection, ...]
+    wanted: frozenset[tuple[str, str]] | None = None
 
     @property
     def options(self) -> tuple[Option, ...]:
@@ -113,7 +115,7 @@ class Problem:
         kept = tuple(profiles)
         used = {profile.pool.name for profile in kept}
         pools = tuple(pool for pool in self.pools if self.anywhere or pool.name in used or pool.owned_nodes)
-        return Problem(self.frame, pools, kept, self.rejections)
+        return Problem(self.frame, pools, kept, self.rejections, self.wanted)
 
 
 def window(workload: Workload, frame: Frame) -> tuple[dt.date, dt.date]:
