@@ -11,13 +11,26 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from optimizer.cli import backtest, catalog, check, compare, explain, init, layouts, schema, solve, verify
+from optimizer.cli import (
+    alternatives,
+    backtest,
+    catalog,
+    check,
+    compare,
+    diff,
+    explain,
+    init,
+    layouts,
+    schema,
+    solve,
+    verify,
+)
 from optimizer.cli.options import app
 from optimizer.cli.output import report_error
 from optimizer.errors import ClusterbuyError, InputError, InternalError, Problem
 from optimizer.version import __version__
 
-COMMANDS = (init, check, solve, compare, explain, layouts, backtest, catalog, verify, schema)
+COMMANDS = (init, check, solve, compare, explain, alternatives, layouts, backtest, catalog, verify, diff, schema)
 """Modules whose import registers commands, in the order of ``--help``."""
 
 INTERRUPTED = 130

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from optimizer.report.console import table
-from optimizer.report.text import UNKNOWN, amount, number
+from optimizer.report.text import UNKNOWN, amount, number, share
 from optimizer.results import Conflict, ConflictLimit, Figure, Relaxation
 
 if TYPE_CHECKING:
+    from optimizer.analysis.alternatives import Alternatives
+    from optimizer.analysis.diff import Difference
     from optimizer.analysis.explain import Explanation
     from optimizer.analysis.gap import GapLine
     from optimizer.analysis.nodes import NodeNeed
@@ -90,6 +93,8 @@ def _gap_line(line: GapLine) -> tuple[str, ...]:
 
 
 def _win_if(change: WinIf) -> tuple[str, ...]:
+    if isinstance(change.to, Decimal) and change.unit.startswith("share"):
+        return (_words(change.what), f"{share(1)} -> {share(float(change.to))}", change.unit.removeprefix("share "))
     return (_words(change.what), f"{_figure(change.from_)} -> {_figure(change.to)}", change.unit)
 
 
@@ -114,3 +119,43 @@ def _worth(worth: Worth) -> tuple[str, ...]:
 
 def _reason(group: ReasonGroup) -> tuple[str, ...]:
     return (f"{group.count:,}", _words(group.limit), ", ".join(group.quotes or group.platforms), group.reason)
+
+
+def difference_screen(result: Difference) -> RenderableType:
+    """Return what changed between two plans."""
+    parts: list[RenderableType] = []
+    for title, rows in (
+        ("Inputs", [(item.path, _side(item.a), _side(item.b)) for item in result.inputs]),
+        ("Decisions", [(item.what, _side(item.a), _side(item.b)) for item in result.decisions]),
+    ):
+        parts.append(Text(title if rows else f"{title}: the same", style="bold"))
+        if rows:
+            parts.append(table(("", "a", "b"), rows, indent=2))
+    if result.cost:
+        total = ("total", *(number(sum(getattr(line, side) for line in result.cost)) for side in ("a", "b", "delta")))
+        headers = (f"Cost, {result.currency}", ">a", ">b", ">difference")
+        parts.append(table(headers, [*map(_gap_line, result.cost), total]))
+    return Group(*parts)
+
+
+def _side(value: Figure) -> str:
+    return "none" if value is None else _figure(value)
+
+
+def alternatives_screen(result: Alternatives) -> RenderableType:
+    """Return near-optimal plans with what each gives up and gains."""
+    headers = (">total", ">NPV", "finish", ">nodes", "platform", "vendors", "gives up", "gains")
+    rows = [
+        (
+            amount(plan.total),
+            amount(plan.npv),
+            str(plan.finish),
+            number(plan.nodes),
+            plan.platform,
+            ", ".join(plan.vendors),
+            "; ".join(plan.gives_up),
+            "; ".join(plan.gains),
+        )
+        for plan in result.plans
+    ]
+    return table(headers, rows)

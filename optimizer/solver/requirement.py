@@ -213,10 +213,11 @@ def _power(model: CompactModel, frame: Frame) -> list[Row]:
 def _racks(model: CompactModel, frame: Frame) -> list[Row]:
     """Rack positions, taken together over the zones of a site that can hold the platforms of the problem."""
     rows = []
-    platforms = {pool.platform.id: pool.platform for pool in model.builder.problem.pools}
+    platforms = {profile.pool.platform.id: profile.pool.platform for profile in model.builder.problem.profiles}
     for name, site in frame.scenario.sites.items():
         zones = [z for z in (site.zones or {}).values() if any(units_per_rack(p, z) for p in platforms.values())]
-        given = {key: index for key, index in model.builder.racks.items() if key.site == name}
+        known = model.builder.racks.items()
+        given = {key: index for key, index in known if key.site == name and key.platform in platforms}
         for day in sorted({key.day for key in given}, key=str):
             terms = {index: rack_positions(platforms[key.platform]) for key, index in given.items() if key.day == day}
             where = f"{name} on {day}" if day else name
@@ -231,8 +232,8 @@ def _supply(model: CompactModel, frame: Frame) -> list[Row]:
 
 
 def _stated_pools(model: CompactModel, frame: Frame) -> list[Pool]:
-    """Return the pools of the model's platforms as the scenario states them."""
-    platforms = {pool.platform.id for pool in model.builder.problem.pools}
+    """Return the pools of the platforms of the model's runs as the scenario states them."""
+    platforms = {profile.pool.platform.id for profile in model.builder.problem.profiles}
     return [pool for pool in pools(frame)[0] if pool.platform.id in platforms]
 
 
