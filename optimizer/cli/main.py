@@ -11,13 +11,29 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from optimizer.cli import backtest, catalog, check, compare, init, layouts, quotes, schema, solve, verify
+from optimizer.cli import (
+    alternatives,
+    backtest,
+    catalog,
+    check,
+    compare,
+    diff,
+    explain,
+    init,
+    layouts,
+    quotes,
+    schema,
+    solve,
+    verify,
+)
 from optimizer.cli.options import app
 from optimizer.cli.output import report_error
 from optimizer.errors import ClusterbuyError, InputError, InternalError, Problem
 from optimizer.version import __version__
 
-COMMANDS = (init, check, solve, compare, layouts, backtest, catalog, verify, schema, quotes)
+COMMANDS = (
+    init, check, solve, compare, explain, alternatives, layouts, backtest, catalog, quotes, verify, diff, schema,
+)  # fmt: skip
 """Modules whose import registers commands, in the order of ``--help``."""
 
 INTERRUPTED = 130

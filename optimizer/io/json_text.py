@@ -16,7 +16,7 @@ from optimizer.units import round_money
 
 _Some = TypeVar("_Some", bound=Result)
 
-_MONEY_KEYS = frozenset({"total", "npv", "amount", "cost"})
+_MONEY_KEYS = frozenset({"total", "npv", "amount", "cost", "first_year_cost"})
 """Keys of results that hold an amount in the currency of the answer."""
 
 _NO_MONEY_KEYS = frozenset({"gap"})

@@ -116,6 +116,8 @@ class LineRecord(Frozen):
     """Quantity that one price is for: 1, 100, 1,000."""
     per: Per | None = None
     """What one price multiplies; null = not stated."""
+    accelerators: int | None = Field(default=None, ge=1)
+    """Accelerators of one priced unit, when the sheet says so."""
     list_price: LinePrice | None = None
     """List price."""
     discount: Share | None = None

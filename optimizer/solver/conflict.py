@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from decimal import Decimal
 
 from optimizer.cost.frame import Frame
@@ -16,15 +17,18 @@ from optimizer.solver.requirement import requirement
 
 
 class Probe:
-    """Answers whether a scenario has a plan, reusing modes and answers."""
+    """Answers whether a scenario has a plan, reusing modes and answers; with ``wanted``, one that takes such an offer."""
 
-    def __init__(self, inputs: Inputs, known: Modes, settings: Settings) -> None:
-        self.inputs, self.known, self.settings = inputs, known, settings
+    def __init__(
+        self, inputs: Inputs, known: Modes, settings: Settings, wanted: frozenset[tuple[str, str]] | None = None
+    ) -> None:
+        self.inputs, self.known, self.settings, self.wanted = inputs, known, settings, wanted
         self._answers: dict[frozenset[LimitName], bool | None] = {}
 
     def prepared(self, frame: Frame) -> Prepared:
         """Return the decision problem of a changed scenario, as far as limits see it."""
-        return prepare(self.inputs.with_frame(spending(frame)), self.known)
+        found = prepare(self.inputs.with_frame(spending(frame)), self.known)
+        return Prepared(replace(found.problem, wanted=self.wanted), found.modes)
 
     def feasible(self, frame: Frame) -> bool | None:
         """Return whether there is a plan; None when the effort ran out."""

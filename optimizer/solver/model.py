@@ -92,6 +92,7 @@ def build_model(problem: Problem) -> CompactModel:
     builder = declare(problem)
     for rule in RULES:
         rule.add(builder)
+    _wanted(builder)
     digits = scale_digits([builder.ledger.npv], builder.model.upper, builder.frame.scenario.currency)
     return CompactModel(builder, digits, scaled(builder.ledger.npv, digits))
 
@@ -104,4 +105,13 @@ def feasibility_model(problem: Problem) -> LinearModel:
     for rule in RULES:
         if money or rule.kind != "money":
             rule.add(builder)
+    _wanted(builder)
     return builder.model
+
+
+def _wanted(builder: Builder) -> None:
+    """One of the wanted offers is awarded."""
+    wanted = builder.problem.wanted
+    if wanted is not None:
+        own = [(order.index, 1) for order in builder.orders if order.option.offer_key in wanted]
+        builder.model.add("wanted", "one of the offers asked about", own, lower=1)

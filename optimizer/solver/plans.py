@@ -88,6 +88,18 @@ def plan_of(found: Found, prepared: Prepared, inputs: Inputs, report: Report) ->
     return plan
 
 
+def checked_choice(choice: Choice, prepared: Prepared, inputs: Inputs) -> None:
+    """Check a choice independently, as a plan is before it is handed out.
+
+    Raises:
+        InternalError: the check disagrees.
+    """
+    found = Found("feasible", choice, None, "none", "checked")
+    info = SolveInfo(solver="none", wall_s=0, seed=0, workers=1, candidates=0, layouts_evaluated=0, proof="checked")
+    source = Provenance(version="", ortools="", today=inputs.frame.today, inputs=(), assumptions=())
+    plan_of(found, prepared, inputs, Report(info, (), source))
+
+
 def _without_plan(found: Found, prepared: Prepared, report: Report) -> Plan:
     return Plan(
         scenario=prepared.problem.frame.scenario.name or "scenario",

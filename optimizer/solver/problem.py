@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
@@ -91,12 +91,14 @@ class Problem:
         pools: Pools with at least one option or owned node.
         profiles: Every run that fits its window and could be supplied.
         rejections: Offers and platforms that cannot be used, with the limit.
+        wanted: Offers of which one must be awarded; None = no such wish.
     """
 
     frame: Frame
     pools: tuple[Pool, ...]
     profiles: tuple[Profile, ...]
     rejections: tuple[Rejection, ...]
+    wanted: frozenset[tuple[str, str]] | None = None
 
     @property
     def options(self) -> tuple[Option, ...]:
@@ -113,7 +115,14 @@ class Problem:
         kept = tuple(profiles)
         used = {profile.pool.name for profile in kept}
         pools = tuple(pool for pool in self.pools if self.anywhere or pool.name in used or pool.owned_nodes)
-        return Problem(self.frame, pools, kept, self.rejections)
+        return Problem(self.frame, pools, kept, self.rejections, self.wanted)
+
+    def with_pools(self, pools: Sequence[Pool]) -> Problem:
+        """Return the problem with changed pools, and the profiles that these can still supply."""
+        named = {pool.name: pool for pool in pools}
+        moved = (replace(profile, pool=named[profile.pool.name]) for profile in self.profiles)
+        kept = tuple(p for p in moved if _supplied(p))
+        return Problem(self.frame, tuple(pools), kept, self.rejections, self.wanted)
 
 
 def window(workload: Workload, frame: Frame) -> tuple[dt.date, dt.date]:
@@ -183,6 +192,11 @@ def supply_nodes(pool: Pool, start: dt.date | None = None, end: dt.date | None =
     return pool.owned_nodes + pool.platform.nodes_per_unit * sum(best.values())
 
 
+def _supplied(profile: Profile) -> bool:
+    run = profile.run
+    return supply_nodes(profile.pool, run.start, run.end, run.candidate.nodes) >= profile.nodes_needed
+
+
 def _stays(option: Option, end: dt.date | None) -> bool:
     """Return whether a contract reaches a day, or a hire can."""
     if end is None or option.is_purchase:
@@ -229,8 +243,9 @@ def _profiles(name: str, pool: Pool, candidates: Sequence[Candidate], frame: Fra
                 continue
             run = Run(candidate, pool.platform, pool.place, pool.site, start)
             needed = candidate.nodes + _spare_nodes(candidate, pool, frame)
-            if supply_nodes(pool, start, run.end, candidate.nodes) >= needed:
-                yield Profile(name, pool, run, needed)
+            profile = Profile(name, pool, run, needed)
+            if _supplied(profile):
+                yield profile
 
 
 def _spare_nodes(candidate: Candidate, pool: Pool, frame: Frame) -> int:

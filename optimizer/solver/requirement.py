@@ -213,10 +213,11 @@ def _power(model: CompactModel, frame: Frame) -> list[Row]:
 def _racks(model: CompactModel, frame: Frame) -> list[Row]:
     """Rack positions, taken together over the zones of a site that can hold the platforms of the problem."""
     rows = []
-    platforms = {pool.platform.id: pool.platform for pool in model.builder.problem.pools}
+    platforms = {profile.pool.platform.id: profile.pool.platform for profile in model.builder.problem.profiles}
     for name, site in frame.scenario.sites.items():
         zones = [z for z in (site.zones or {}).values() if any(units_per_rack(p, z) for p in platforms.values())]
-        given = {key: index for key, index in model.builder.racks.items() if key.site == name}
+        known = model.builder.racks.items()
+        given = {key: index for key, index in known if key.site == name and key.platform in platforms}
         for day in sorted({key.day for key in given}, key=str):
             terms = {index: rack_positions(platforms[key.platform]) for key, index in given.items() if key.day == day}
             where = f"{name} on {day}" if day else name

@@ -42,7 +42,7 @@ def why_not(platform: Platform, own: Prepared, inputs: Inputs, known: Modes, set
     problem = own.problem
     if platform.ineligible:
         return _reject(platform, "specification", "complete facts", "unknown", "", platform.ineligible)
-    rejected = _first(problem.rejections)
+    rejected = hardest(problem.rejections)
     if not problem.pools:
         return rejected or _reject(platform, "offer", Decimal(1), Decimal(0), "offers", "no quote offers it")
     modes = [mode for (_, name), found in own.modes.items() if name == platform.id for mode in found.candidates]
@@ -65,7 +65,9 @@ def _reject(
     return Rejection(platform=platform.id, limit=limit, needed=needed, available=available, unit=unit, reason=reason)
 
 
-def _first(rejections: Iterable[Rejection]) -> Rejection | None:
+def hardest(rejections: Iterable[Rejection]) -> Rejection | None:
+    """Return the rejection whose limit is the hardest to change."""
+
     def rank(rejection: Rejection) -> int:
         known = rejection.limit in SPEAKS_FIRST
         return SPEAKS_FIRST.index(rejection.limit) if known else len(SPEAKS_FIRST)
@@ -109,15 +111,22 @@ def _too_few(platform: Platform, found: Sequence[Pool], needed: int, purpose: st
 
 
 def _limit(platform: Platform, inputs: Inputs, known: Modes, settings: Settings) -> Rejection:
-    """Runs exist but no plan: the first limit whose lifting alone gives one, with what it would need."""
-    probe = Probe(inputs.with_frame(_only(platform, inputs.frame)), known, settings)
+    """Runs exist but no plan: a limit that leaves none, with what it would need."""
+    return missing_limit(platform, Probe(inputs.with_frame(_only(platform, inputs.frame)), known, settings))
+
+
+def missing_limit(platform: Platform, probe: Probe) -> Rejection:
+    """Return the first limit whose lifting alone gives a plan, or a conflict, with what it would need."""
     for name in LIFTED_FIRST:
         if probe.without({name}):
             return _missing(platform, name, {name}, "", probe)
     gone, _ = superfluous(probe)
-    first, *others = [name for name in LIFTED_FIRST if name not in gone]
-    words = "".join(f" and {name.replace('_', ' ')}" for name in others)
-    return _missing(platform, first, gone | {first}, f"{words}; lifting one limit alone is not enough", probe)
+    named = [name for name in LIFTED_FIRST if name not in gone]
+    if not named:
+        return _reject(platform, "offer", None, None, "", "no plan takes it, whatever limits are lifted")
+    words = "".join(f" and {name.replace('_', ' ')}" for name in named[1:])
+    more = f"{words}; lifting one limit alone is not enough"
+    return _missing(platform, named[0], gone | {named[0]}, more, probe)
 
 
 def _missing(platform: Platform, name: LimitName, free: set[LimitName], more: str, probe: Probe) -> Rejection:

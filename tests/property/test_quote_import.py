@@ -58,7 +58,7 @@ CODES = [
 texts = st.one_of(
     st.sampled_from(CODES),
     st.text(st.characters(exclude_categories=["Cs", "Cc", "Co", "Cn", "Cf", "Zl", "Zp"]), min_size=1, max_size=30),
-).map(clean).filter(lambda text: bool(text))  # fmt: skip
+).map(clean).filter(bool)  # fmt: skip
 amounts = st.decimals(min_value=Decimal("-1e9"), max_value=Decimal("1e15"), places=4).map(
     lambda number: number.normalize() + 0
 )

@@ -67,12 +67,13 @@ def capacity_of(draft: Draft, reader: Reader) -> CapacityTerms | None:
         said = f"the longest block is {days[-1][0]} days: a longer run does not fit one block"
         reader.notes.warn("block_limit", draft.place_of("commitment"), said)
     hours = reader.number(draft.cells.get("hours_per_month"))
+    yearly = reader.number(draft.cells.get("hours_per_year"))
     per_block = _PER_BLOCK.search(plain(draft.text("max_units")))
     return CapacityTerms(
         type=kind,
         accelerators=draft.basis.accelerators,
         term_months=months if kind in (OfferType.RESERVED, OfferType.LEASE) else None,
-        hours_per_month=hours,
+        hours_per_month=yearly / 12 if hours is None and yearly else hours,
         take_or_pay=_take_or_pay(draft, kind, reader),
         prepay=_prepay(draft, reader),
         start=_start(draft, reader),

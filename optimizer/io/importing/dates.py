@@ -130,7 +130,10 @@ def read_span(text: str) -> Span | None:
 @cache
 def _spans() -> tuple[tuple[Decimal, re.Pattern[str]], ...]:
     number = r"(?<![\d.,w$€])(\d{1,4}(?:\.\d)?)(?: ?(?:-|–|~|to|bis|至|到) ?(\d{1,4}(?:\.\d)?))?"
-    return tuple((days, re.compile(rf"{number}[ -]?(?:{unit})(?:(?<=[\u3040-\u9fff])|(?![a-z0-9]))")) for days, unit in day_units())
+    return tuple(
+        (days, re.compile(rf"{number}[ -]?(?:{unit})(?:(?<=[\u3040-\u9fff])|(?![a-z0-9]))"))
+        for days, unit in day_units()
+    )
 
 
 def _whole(number: Decimal, rounding: str) -> int:

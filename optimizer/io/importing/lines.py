@@ -54,6 +54,7 @@ def to_record(draft: Draft, line_id: str, terms: Terms, reader: Reader) -> LineR
         "price": money_of(price, terms.currency),
         "price_per": draft.basis.per_quantity,
         "per": draft.basis.per,
+        "accelerators": draft.basis.accelerators,
         "list_price": money_of(draft.list_price, terms.currency) if draft.list_price.amount else None,
         "discount": draft.discount,
         "status": price.state,

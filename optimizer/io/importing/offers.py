@@ -9,6 +9,7 @@ from typing import Any
 
 from optimizer.io.importing.mapping import slug
 from optimizer.io.importing.notes import Notes
+from optimizer.io.importing.numbers import unscaled
 from optimizer.schema.base import Money, OfferType
 from optimizer.schema.platform import Platform
 from optimizer.schema.price import Lot, PriceState, TieredPrice, Units
@@ -50,6 +51,7 @@ def _belongs(extra: LineRecord, line: LineRecord, compute: Sequence[LineRecord])
 
 def _offer(line: LineRecord, platform: Platform, notes: Notes) -> dict[str, Any] | None:
     place = line.cell or line.id
+    line = _hourly(_by_accelerator(line))
     per = _per(line, platform)
     if per is None:
         notes.ask(
@@ -80,6 +82,39 @@ def _offer(line: LineRecord, platform: Platform, notes: Notes) -> dict[str, Any]
         offer |= _delivery(line, notes)
     offer["note"] = f"line {line.id}" + (f", {line.description}" if line.description else "")
     return {key: value for key, value in offer.items() if value is not None}
+
+
+def _by_accelerator(line: LineRecord) -> LineRecord:
+    """Return a line priced per superchip as one per accelerator, when the sheet says how many a superchip has."""
+    if line.per != "superchip" or not line.accelerators:
+        return line
+    units = line.units
+    if units is not None:
+        each, most = line.accelerators, units.max
+        units = Units(min=units.min * each, step=units.step * each, max=None if most is None else most * each)
+    return line.model_copy(
+        update={"price": _divided(line.price, line.accelerators), "per": "accelerator", "units": units}
+    )
+
+
+def _hourly(line: LineRecord) -> LineRecord:
+    """Return a reservation priced per month as one per hour, by its own hours per month; others unchanged."""
+    terms = line.capacity
+    monthly = (line.per or "").endswith("_month") and line.per != "unit_month"
+    if terms is None or terms.type is not OfferType.RESERVED or not monthly or not terms.hours_per_month:
+        return line
+    per = (line.per or "").replace("_month", "_hour")
+    return line.model_copy(update={"price": _divided(line.price, terms.hours_per_month), "per": per})
+
+
+def _divided(price: Money | TieredPrice | PriceState, by: Decimal | int) -> Money | TieredPrice | PriceState:
+    """Return a price divided; 12 digits behind the point keep every sum of a plan exact to the minor unit."""
+    if isinstance(price, Money):
+        return price.model_copy(update={"amount": unscaled(round(price.amount / by, 12))})
+    if not isinstance(price, TieredPrice):
+        return price
+    kind = "all_units" if price.all_units else "incremental"
+    return TieredPrice.model_validate({kind: {first: _divided(each, by) for first, each in price.breaks.items()}})
 
 
 def _per(line: LineRecord, platform: Platform) -> str | None:

@@ -22,6 +22,7 @@ from optimizer.io.importing.run import Import
 from optimizer.io.importing.terms import read_lead, read_lots, read_payment
 from optimizer.io.importing.words import amount_in_words
 from optimizer.io.library import Library
+from optimizer.schema.base import Money
 
 Sheet = Callable[..., Import]
 
@@ -263,7 +264,7 @@ def test_a_mapping_refuses_unknown_keys(tmp_path: object) -> None:
 
     path = Path(str(tmp_path)) / "m.yaml"
     path.write_text("vendor: A\ncurency: USD\n", encoding="utf-8")
-    with pytest.raises(InputError, match='unknown key "curency".*Did you mean "currency"'):
+    with pytest.raises(InputError, match=r'unknown key "curency".*Did you mean "currency"'):
         read_mapping(path)
 
 
@@ -291,3 +292,27 @@ def test_revisions_in_letters_and_numbers(sheet: Sheet) -> None:
     body = "Currency: USD\nPart number,Qty,Unit price\nA-1,1,12.50\n"
     assert sheet(f"Revision: C\n{body}").quotes[0].revision == 3
     assert sheet(f"Revision: 12\n{body}").quotes[0].revision == 12
+
+
+def test_prices_per_superchip_are_divided_when_their_accelerators_are_stated(sheet: Sheet) -> None:
+    body = "Quote No: S-1\nCurrency: USD\nValid until: 2027-01-31\nPart number,Description,Qty,Unit price,Price basis,Lead time\n"
+    stated = sheet(f"{body}GB,GB200 NVL72 capacity,36,77000.50,per superchip (2 GPU),16 weeks\n")
+    (offer,) = stated.quotes[0].offers.values()
+    assert (offer.per, offer.price) == ("accelerator", Money(amount=Decimal("38500.25")))
+    assert stated.quotes[0].lines[0].per == "superchip"
+    asked = sheet(f"{body}GB,GB200 NVL72 capacity,36,77000.50,per superchip,16 weeks\n")
+    assert [question.code for question in asked.questions if question.to == "buyer"] == ["basis_unknown"]
+    assert not asked.quotes[0].offers
+
+
+def test_reservations_per_month_become_hourly_by_their_own_hours(sheet: Sheet) -> None:
+    head = "Vendor,Offer,Type,Description,Unit price,Price basis,Commitment,Region,Hours per {}\n"
+    row = "Cloud (invented),r,reserved,H200 SXM,{},per GPU-month,12 months,eu-1,{}\n"
+    monthly = sheet("Currency: USD\n" + head.format("month") + row.format("1800.00", 720)).quotes[0]
+    yearly = sheet("Currency: USD\n" + head.format("year") + row.format("1825.00", 8760)).quotes[0]
+    assert [(offer.per, offer.price) for offer in (monthly.offers["r"], yearly.offers["r"])] == [
+        ("accelerator_hour", Money(amount=Decimal("2.5"))),
+        ("accelerator_hour", Money(amount=Decimal("2.5"))),
+    ]
+    assert monthly.lines[0].price == Money(amount=1800)
+    assert [quote.offers["r"].hours_per_month for quote in (monthly, yearly)] == [720, 730]  # type: ignore[union-attr]

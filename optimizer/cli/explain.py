@@ -1,0 +1,44 @@
+"""``explain``: why there is no plan and what would give one; or why something is not in the plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from optimizer.cli.options import LibraryOptions, OutputOptions, ScenarioOptions, command
+from optimizer.cli.output import deliver
+
+
+@command("explain")
+def explain(
+    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO")],
+    options: ScenarioOptions,
+    library: LibraryOptions,
+    output: OutputOptions,
+    platform: Annotated[str | None, typer.Option(metavar="P", help="Why this platform is not in the plan.")] = None,
+    vendor: Annotated[str | None, typer.Option(metavar="V", help="Why this vendor is not in the plan.")] = None,
+    quote: Annotated[str | None, typer.Option(metavar="Q", help="Why this quote (or quote/offer) is not.")] = None,
+    pin: Annotated[list[str] | None, typer.Option(metavar="LIMIT", help="A limit that is not negotiable.")] = None,
+    worth: Annotated[
+        bool, typer.Option("--worth", help="Also find what one more unit of each limit is worth.")
+    ] = False,
+) -> None:
+    """Why infeasible, with the smallest changes; or why not a platform, vendor or quote; else why this plan."""
+    from optimizer import api
+    from optimizer.analysis.explain import Question
+    from optimizer.analysis.explain import explain as explained
+    from optimizer.io.json_text import json_text, rounded
+    from optimizer.report.explanations import explanation_screen, infeasible_screen
+    from optimizer.results import Conflict
+
+    loaded = api.load(scenario, library.load(), options.sets or ())
+    question = Question(platform, vendor, quote)
+    pinned = pin or ()
+    found = explained(loaded, options=options.solve_options(), question=question, pinned=pinned, worth=worth)
+    result = rounded(found, loaded.scenario.currency)
+    if isinstance(result, Conflict):
+        deliver(output, json_text(result), lambda: infeasible_screen(result, pinned))
+    else:
+        deliver(output, json_text(result), lambda: explanation_screen(result))
