@@ -19,6 +19,9 @@ from optimizer.analysis.lines import Line, crossing
 JUST_BEYOND = Decimal("1e-9")
 """Relative step past the factor at which a plan stops being affordable; models round budgets to less."""
 
+SAME_LINE = Decimal("1e-6")
+"""Lines of one plan found twice differ by the last of 28 digits only."""
+
 Best = Callable[[Decimal, Decimal], Line | None]
 """Returns a best line at a factor among the plans affordable at another (lower) factor; None when there is none."""
 
@@ -46,7 +49,24 @@ def envelope(low: Decimal, high: Decimal, best: Best, close: Callable[[Decimal],
     while start is not None:
         found, start = _until_unaffordable(start, high, best, close)
         pieces += found
-    return pieces
+    return _joined(pieces)
+
+
+def _joined(pieces: list[Piece]) -> list[Piece]:
+    """Join neighbours on which the same plan is best: the recursion cuts a plan where others meet beneath it."""
+    joined: list[Piece] = []
+    for piece in pieces:
+        if joined and _same(joined[-1].line, piece.line):
+            joined[-1] = Piece(joined[-1].line, joined[-1].low, piece.high)
+        else:
+            joined.append(piece)
+    return joined
+
+
+def _same(one: Line | None, other: Line | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return max(abs(one.fixed - other.fixed), abs(one.slope - other.slope)) <= SAME_LINE
 
 
 def _until_unaffordable(
