@@ -156,10 +156,10 @@ def _answer(
     subject: _Subject, base: Line, pieces: Sequence[Piece], family: Family, factors: tuple[Decimal, Decimal]
 ) -> Breakeven:
     own = decision(base.choice)
-    switches = list(_switches(pieces))
+    steps = list(switches(pieces))
     shown = subject.shown(base)
     price = shown.amount
-    records = tuple(_switch(switch, price, family) for switch in switches)
+    records = tuple(_switch(switch, price, family) for switch in steps)
     effort = family.effort
     return Breakeven(
         **subject.names,
@@ -168,7 +168,7 @@ def _answer(
         unit=shown.unit,
         offer=shown.offer,
         decision=own,
-        holds=_around([switch[0] for switch in switches], factors, price),
+        holds=_around([step[0] for step in steps], factors, price),
         plan_holds=_around([piece.low for piece in pieces[1:]], factors, price),
         bounds=(factors[0] * price, factors[1] * price),
         switches=records,
@@ -179,18 +179,19 @@ def _answer(
     )
 
 
-_Step = tuple[Decimal, Piece, Piece]
+Step = tuple[Decimal, Piece, Piece]
 """A factor with the pieces below and above it."""
 
 
-def _switches(pieces: Sequence[Piece]) -> Iterator[_Step]:
+def switches(pieces: Sequence[Piece]) -> Iterator[Step]:
     """Yield the factors at which platform or vendors change."""
     for below, above in zip(pieces, pieces[1:], strict=False):
-        if _decided(below) != _decided(above):
+        if decided(below) != decided(above):
             yield below.high, below, above
 
 
-def _decided(piece: Piece) -> Decision:
+def decided(piece: Piece) -> Decision:
+    """Return the decision on a piece."""
     return decision(piece.line.choice if piece.line else None)
 
 
@@ -201,13 +202,13 @@ def _around(at: Sequence[Decimal], factors: tuple[Decimal, Decimal], price: Deci
     return below * price, above * price
 
 
-def _switch(step: _Step, price: Decimal, family: Family) -> Switch:
+def _switch(step: Step, price: Decimal, family: Family) -> Switch:
     factor, below, above = step
     beyond = above if factor > ONE else below
     return Switch(
         price=factor * price,
         factor=factor,
-        to=_decided(beyond),
+        to=decided(beyond),
         plan=brief(beyond.line.choice) if beyond.line else None,
         verified=_confirmed(factor * (1 - NEARBY), below, family) and _confirmed(factor * (1 + NEARBY), above, family),
     )
