@@ -24,10 +24,11 @@ def tolerance(value: Decimal, currency: str) -> Decimal:
 
 def rebound(choice: Choice, frame: Frame) -> Choice:
     """Return a decision with the offers as another frame quotes them."""
-    return Choice(tuple(Taken(_rebound(taken.option, frame), taken.units) for taken in choice.taken), choice.runs)
+    return Choice(tuple(Taken(rebound_option(taken.option, frame), taken.units) for taken in choice.taken), choice.runs)
 
 
-def _rebound(option: Option, frame: Frame) -> Option:
+def rebound_option(option: Option, frame: Frame) -> Option:
+    """Return an option as another frame quotes it."""
     quote = frame.quotes[option.quote.quote]
     return replace(option, quote=quote, offer=quote.offers[option.name])
 
