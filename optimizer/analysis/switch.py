@@ -13,7 +13,8 @@ from optimizer.cost.choice import Choice, Taken
 from optimizer.cost.frame import Frame
 from optimizer.results import Figure, Result
 from optimizer.schema.base import Money
-from optimizer.schema.quote import Offer, Price, RentalOffer, SiteOffer, TieredPrice
+from optimizer.schema.price import Price, TieredPrice
+from optimizer.schema.quote import Offer, RentalOffer, SiteOffer
 from optimizer.solver.assemble import priced
 
 SHARE_DIGITS = Decimal("0.0001")

@@ -14,6 +14,7 @@ from typer.main import get_command
 from optimizer.cli import (
     alternatives,
     backtest,
+    breakeven,
     catalog,
     check,
     compare,
@@ -21,6 +22,7 @@ from optimizer.cli import (
     explain,
     init,
     layouts,
+    pareto,
     quotes,
     schema,
     solve,
@@ -32,7 +34,8 @@ from optimizer.errors import ClusterbuyError, InputError, InternalError, Problem
 from optimizer.version import __version__
 
 COMMANDS = (
-    init, check, solve, compare, explain, alternatives, layouts, backtest, catalog, quotes, verify, diff, schema,
+    init, check, solve, compare, explain, alternatives, pareto, breakeven, layouts, backtest, catalog, quotes, verify,
+    diff, schema,
 )  # fmt: skip
 """Modules whose import registers commands, in the order of ``--help``."""
 

@@ -7,6 +7,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable
+from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -47,6 +48,17 @@ def seconds(text: str) -> float:
         value = math.nan
     if not 0 < value < math.inf:
         raise typer.BadParameter(f'"{text}" is not a number of seconds above 0')
+    return value
+
+
+def factor(text: str | Decimal) -> Decimal:
+    """Return a positive, finite multiple."""
+    try:
+        value = Decimal(str(text))  # a default comes as a number
+    except ArithmeticError:
+        value = Decimal("NaN")
+    if not value.is_finite() or value <= 0:
+        raise typer.BadParameter(f'"{text}" is not a multiple above 0; write 0.5 or 4')
     return value
 
 

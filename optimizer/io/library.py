@@ -12,11 +12,12 @@ from optimizer.engine.software import Software
 from optimizer.errors import InputError, Problem
 from optimizer.io.document import Document
 from optimizer.io.shipped import shipped
-from optimizer.io.validate import Record, checked
+from optimizer.io.validate import Record, checked, validated
 from optimizer.io.yaml_reader import read_yaml_file
 from optimizer.results import InputFile
 from optimizer.schema.architecture import Architecture
 from optimizer.schema.platform import Platform
+from optimizer.schema.ranges import Ranges
 
 _KINDS = ("platforms", "architectures", "software")
 """Folders of ``models/`` with one record per file."""
@@ -78,6 +79,13 @@ class Library:
         if record is None:
             raise InputError(problems)
         return record
+
+    @cached_property
+    def ranges(self) -> Ranges:
+        """How far uncertain inputs may move; InputError when the file is missing or wrong."""
+        files = [root / "models" / "ranges.yaml" for root in self.roots]
+        path = next((file for file in reversed(files) if file.is_file()), files[0])
+        return validated(Ranges, read_yaml_file(path))
 
     def inputs(self, platforms: Iterable[str] = (), architectures: Iterable[str] = ()) -> tuple[InputFile, ...]:
         """Return the files behind some records, with the stacks and bands they are timed with, as a plan carries them."""

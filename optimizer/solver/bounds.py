@@ -9,6 +9,7 @@ from functools import cached_property
 
 from optimizer.cost.after import After
 from optimizer.cost.charge import Charge, with_contingency
+from optimizer.cost.choice import Run
 from optimizer.cost.entries import COUNTED, counted_charge, matching, shared_charge, table
 from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.items import hire_charges, unit_charges
@@ -88,13 +89,17 @@ class PoolBound:
         needed = max(0, profile.nodes_needed - self.pool.owned_nodes)
         priced = [(piece, self._serving(piece, known, profile)) for piece, known in self.rates]
         serving = [(piece, rate) for piece, rate in priced if rate < INFINITE]
-        fixed = self._value(list(run_energy(run, self.frame))) + (self.shared if needed else 0.0)
+        fixed = self._energy(run) + (self.shared if needed else 0.0)
         cap = self._cap / self.pool.platform.accelerators_per_node
         valued = min(needed, cap)
         cost = valued * min((self._kept(piece, rate, run.end) for piece, rate in serving), default=0.0)
         cost += (needed - valued) * min((rate for _, rate in serving), default=0.0)
         further = (cap - valued) * self._filled(run.end + DAY, run.end) if cap else 0.0
         return fixed + cost + further - min(cap, self._owned) * self._worth(run.end + DAY, self.frame.last_day, run.end)
+
+    def _energy(self, run: Run) -> float:
+        """Return what a run draws beyond idle power; no price of an offer changes it."""
+        return self._value(list(run_energy(run, self.frame)))
 
     @cached_property
     def _owned(self) -> float:

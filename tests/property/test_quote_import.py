@@ -74,7 +74,9 @@ def optional(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 money = st.one_of(
     amounts, st.builds(lambda number, code: f"{number:f} {code}", amounts, st.sampled_from(["EUR", "JPY"]))
 )
-tiers = st.dictionaries(st.integers(1, 500), positive, min_size=1, max_size=4)
+tiers = st.builds(
+    lambda first, more: {1: first, **more}, positive, st.dictionaries(st.integers(2, 500), positive, max_size=3)
+)
 prices = st.one_of(
     money, states, st.builds(lambda kind, table: {kind: table}, st.sampled_from(["all_units", "incremental"]), tiers)
 )

@@ -107,6 +107,10 @@ def _tiered(prices: dict[int, Decimal], drafts: Sequence[Draft], reader: Reader)
     if kind is None and "all units" not in said:
         assumed = "breaks are read as all units at the price of the break reached; the sheet does not say"
         reader.notes.once("breaks_all_units_assumed", drafts[0].place, assumed)
+    if kind == "incremental" and min(prices) > 1:
+        said = f"incremental breaks start at {min(prices)}; the first price is used for the units before it"
+        reader.notes.warn("breaks_start_late", drafts[0].place, said)
+        prices = {1: prices[min(prices)], **{first: amount for first, amount in prices.items() if first != min(prices)}}
     table = {first: Money(amount=amount) for first, amount in prices.items()}
     return TieredPrice(incremental=table) if kind == "incremental" else TieredPrice(all_units=table)
 

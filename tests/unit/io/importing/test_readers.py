@@ -316,3 +316,11 @@ def test_reservations_per_month_become_hourly_by_their_own_hours(sheet: Sheet) -
     ]
     assert monthly.lines[0].price == Money(amount=1800)
     assert [quote.offers["r"].hours_per_month for quote in (monthly, yearly)] == [720, 730]  # type: ignore[union-attr]
+
+
+def test_incremental_breaks_that_start_late_use_the_first_price_before(sheet: Sheet) -> None:
+    body = "Currency: USD\nPart number,Description,Min qty,Unit price,Notes\nA-1,Blade,8,90.50,incremental\nA-1,Blade,16,80.50,incremental\n"
+    result = sheet(body)
+    price = result.quotes[0].lines[0].price
+    assert {first: each.amount for first, each in price.breaks.items()} == {1: Decimal("90.50"), 16: Decimal("80.50")}  # type: ignore[union-attr]
+    assert any(warning.code == "breaks_start_late" for warning in result.warnings)

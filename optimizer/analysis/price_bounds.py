@@ -1,0 +1,113 @@
+"""Lower bounds of profiles at many price vectors: what no price changes is computed once."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+
+from optimizer.analysis.scales import quote_factors
+from optimizer.analysis.world import World
+from optimizer.cost.after import After
+from optimizer.cost.choice import Run
+from optimizer.cost.option import Piece
+from optimizer.solver.bounds import PoolBound
+from optimizer.solver.planner import Modes
+from optimizer.solver.problem import Problem, Profile
+
+Rate = tuple[float, float]
+"""Cost per node of a piece without prices, and what its prices add at factor 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledBound(PoolBound):
+    """The bound of a pool with the prices of each quote multiplied.
+
+    Attributes:
+        pieces: Pieces with the parts of their rates.
+        common: Least cost of the entries that every award of the pool matches.
+        factors: Quote -> multiple of its prices.
+        energies: Energy of runs, shared by all price vectors.
+        hires: Hire of a piece to a day at factor 1, shared as well.
+    """
+
+    pieces: Sequence[tuple[Piece, Rate]] = ()
+    common: float = 0.0
+    factors: Mapping[str, float] = field(default_factory=dict)
+    energies: dict[int, float] = field(default_factory=dict)
+    hires: dict[tuple[int, dt.date], float] = field(default_factory=dict)
+
+    @cached_property
+    def rates(self) -> list[tuple[Piece, float]]:
+        """Present value per node of one unit of each piece at these prices."""
+        return [(piece, bare + priced * self._factor(piece)) for piece, (bare, priced) in self.pieces]
+
+    @cached_property
+    def shared(self) -> float:
+        """Least present value of the cluster and platform entries; no price of an offer changes it."""
+        return self.common
+
+    def _factor(self, piece: Piece) -> float:
+        return self.factors.get(piece.option.quote.quote, 1.0)
+
+    def _energy(self, run: Run) -> float:
+        if id(run) not in self.energies:  # runs of one problem, which outlives the bound
+            self.energies[id(run)] = super()._energy(run)
+        return self.energies[id(run)]
+
+    def _hire(self, piece: Piece, run_end: dt.date) -> float:
+        key = (id(piece), run_end)
+        if key not in self.hires:
+            self.hires[key] = super()._hire(piece, run_end)
+        return self.hires[key] * self._factor(piece)
+
+
+class PriceBounds:
+    """Bounds of all profiles of a problem at any multiples of its quotes' prices."""
+
+    def __init__(self, world: World, known: Modes, problem: Problem) -> None:
+        """Take a world, its modes and its problem at the prices of today."""
+        twice = {name: Decimal(2) for name in world.frame.quotes}
+        double = world.with_frame(quote_factors(world.frame, twice)).problem(known)
+        self.problem = problem
+        self.policy = problem.frame.scenario.after_run.policy
+        self._base: dict[tuple[str, After], ScaledBound] = {}
+        pools = {pool.name: pool for pool in double.pools}
+        for profile in problem.profiles:
+            key = self._key(profile)
+            if key not in self._base:
+                today = PoolBound(profile.pool, problem.frame, key[1])
+                later = PoolBound(pools[profile.pool.name], double.frame, key[1])
+                self._base[key] = _split(today, later)
+
+    def _key(self, profile: Profile) -> tuple[str, After]:
+        after = After(self.policy, profile.run.end)
+        return profile.pool.name, after if after.matters else After(self.policy, self.problem.frame.last_day)
+
+    def at(self, factors: Mapping[str, float], wanted: Sequence[int]) -> list[float]:
+        """Return the bounds of some profiles (by position); infinite for the others."""
+        known: dict[tuple[str, After], ScaledBound] = {}
+        lower = [float("inf")] * len(self.problem.profiles)
+        for index in wanted:
+            profile = self.problem.profiles[index]
+            key = self._key(profile)
+            if key not in known:
+                known[key] = _scaled(self._base[key], factors)
+            lower[index] = known[key].of(profile)
+        return lower
+
+
+def _split(today: PoolBound, double: PoolBound) -> ScaledBound:
+    """Return a bound whose rates are split by what a doubling of prices adds."""
+    pairs = zip(today.rates, double.rates, strict=True)
+    pieces = tuple((piece, (2 * one - two, two - one)) for (piece, one), (_, two) in pairs)
+    return ScaledBound(today.pool, today.frame, today.after, pieces=pieces, common=today.shared)
+
+
+def _scaled(base: ScaledBound, factors: Mapping[str, float]) -> ScaledBound:
+    return ScaledBound(
+        base.pool, base.frame, base.after, base.values,
+        pieces=base.pieces, common=base.common, factors=factors, energies=base.energies, hires=base.hires,
+    )  # fmt: skip

@@ -1,0 +1,325 @@
+"""One input at a time, each moved to both ends of its range and solved again: what moves the answer, and what flips it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from decimal import Decimal
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from optimizer.analysis.breakeven import decided, switches
+from optimizer.analysis.decisions import Decision, decision
+from optimizer.analysis.envelope import envelope
+from optimizer.analysis.family import ONE, Family
+from optimizer.analysis.optimum import Effort, best_choice, bounds, refuse_other_objectives
+from optimizer.analysis.sweep import Row, Tell, sweep
+from optimizer.analysis.uncertain import Uncertain, uncertain_inputs
+from optimizer.analysis.world import World
+from optimizer.api import SolveOptions, inputs_of
+from optimizer.errors import InputError, Problem, did_you_mean
+from optimizer.io.loaded import Loaded
+from optimizer.results import Number, Result
+from optimizer.schema.ranges import Ranges
+from optimizer.solver.assemble import priced
+from optimizer.solver.backend import Settings
+from optimizer.solver.planner import Modes
+from optimizer.solver.search import SolverName
+from optimizer.version import __version__
+
+HALVINGS = 7
+"""Bisection steps for the value of a flip: 1/128 of the way from the scenario's value to the end of the range."""
+
+Ends = Mapping[str, tuple[Decimal, Decimal]]
+"""Name of an input -> its low and high value, instead of the shipped range."""
+
+
+class End(Result):
+    """The best plan with one input moved."""
+
+    total: Number | None
+    """None: no plan is possible."""
+    npv: Number | None
+    finish: dt.date | None
+    decision: Decision
+
+
+class Flip(Result):
+    """A value at which the decision changes, coming from the scenario's."""
+
+    value: Number
+    """First value seen beyond it; the change lies at most ``within`` before it."""
+    within: Number
+    to: Decision
+
+
+class SensitivityRow(Result):
+    """One input: the best plan at both ends of its range."""
+
+    input: str
+    low: Number
+    high: Number
+    value: Number
+    """In the scenario."""
+    unit: str
+    total_low: Number | None
+    total_high: Number | None
+    npv_low: Number | None
+    npv_high: Number | None
+    decision_low: Decision
+    decision_high: Decision
+    swing: Number | None
+    """Largest change of the present value; None when an end has no plan (ranked first)."""
+    flips: tuple[Flip, ...]
+    note: str
+    """Where the range comes from."""
+
+
+class Sensitivity(Result):
+    """The answer of ``sensitivity``: rows ranked by how far they move the present value."""
+
+    currency: str
+    base: Number
+    """Total of the plan as it is."""
+    base_npv: Number
+    base_decision: Decision
+    rows: tuple[SensitivityRow, ...]
+    failed: dict[str, str]
+    """Input -> what went wrong."""
+    proven: bool
+    wall_s: float
+
+
+@dataclass(frozen=True)
+class Task:
+    """Everything one input's row is computed from; pickles, so that a pool can compute it.
+
+    Attributes:
+        loaded: The scenario.
+        ranges: Shipped ranges.
+        ends: Ranges given by the user.
+        solver: Solver name.
+        settings: Its settings.
+        platforms: Platforms with a run.
+    """
+
+    loaded: Loaded
+    ranges: Ranges
+    ends: Ends
+    solver: SolverName
+    settings: Settings
+    platforms: tuple[str, ...]
+
+    def __reduce__(self) -> tuple[type[Task], tuple[object, ...]]:
+        """Pickle the question only: what is computed from it is computed again where it is needed."""
+        return Task, tuple(getattr(self, part.name) for part in fields(self))
+
+    @cached_property
+    def world(self) -> World:
+        """The scenario as it is."""
+        return World(inputs_of(self.loaded))
+
+    @cached_property
+    def base(self) -> End:
+        """The best plan as it is."""
+        return _end(self.world, self.known, Effort(self.solver, self.settings, time.monotonic()))
+
+    @cached_property
+    def known(self) -> Modes:
+        """Modes computed by this process."""
+        return Modes()
+
+    @cached_property
+    def inputs(self) -> Mapping[str, Uncertain]:
+        """The uncertain inputs by name, with the ranges of the user."""
+        found = uncertain_inputs(self.world, self.ranges, self.platforms)
+        return {item.name: _ranged(item, self.ends) for item in found}
+
+    def __call__(self, name: str) -> Row:
+        """Return the row of an input as plain data; ``base`` is the scenario as it is."""
+        effort = Effort(self.solver, self.settings, time.monotonic())
+        if name == "base":
+            return {"end": self.base.model_dump(mode="json"), "proven": effort.proven}
+        item, base = self.inputs[name], self.base
+        low, high = (_at(self, item, value, effort) for value in (item.low, item.high))
+        changed = [(end, at) for end, at in ((low, item.low), (high, item.high)) if end.decision != base.decision]
+        flips = _exact_flips(self, item, effort) if item.knob and changed else []
+        flips = flips or [_flip(self, item, at, end.decision, effort) for end, at in changed]
+        row = _row(item, base, low, high, flips)
+        return {"row": row.model_dump(mode="json"), "proven": effort.proven}
+
+
+def sensitivity(
+    loaded: Loaded,
+    *,
+    ends: Ends | None = None,
+    options: SolveOptions | None = None,
+    store: Path | None = None,
+    tell: Tell | None = None,
+) -> Sensitivity | None:
+    """Return what each uncertain input does to the best plan, re-solved at both ends of its range.
+
+    Args:
+        loaded: The scenario; its objective must be cost.
+        ends: Ranges instead of the shipped ones (``models/ranges.yaml``), by input.
+        options: How to solve; ``jobs`` processes.
+        store: Results file to resume from.
+        tell: Told about progress.
+
+    Returns:
+        None when the scenario as it is has no plan.
+
+    Raises:
+        InputError: another objective than cost, an unknown input, or a range that makes no sense; before any solve.
+    """
+    options, started = options or SolveOptions(), time.monotonic()
+    task = task_of(loaded, ends or {}, options)
+    check_ends(task, ends or {})
+    keys = ["base", *task.inputs]
+    outcome = sweep(keys, task, jobs=options.jobs or 1, store=store, signature=signature(task), tell=tell)
+    base = End.model_validate(outcome.rows["base"]["end"])
+    if base.total is None or base.npv is None:
+        return None
+    rows = [SensitivityRow.model_validate(row["row"]) for key, row in outcome.rows.items() if key != "base"]
+    return Sensitivity(
+        currency=loaded.scenario.currency,
+        base=base.total,
+        base_npv=base.npv,
+        base_decision=base.decision,
+        rows=tuple(sorted(rows, key=lambda row: (row.swing is not None, -(row.swing or 0), row.input))),
+        failed=dict(outcome.failed),
+        proven=all(row["proven"] for row in outcome.rows.values()),
+        wall_s=round(time.monotonic() - started, 3),
+    )
+
+
+def task_of(loaded: Loaded, ends: Ends, options: SolveOptions) -> Task:
+    """Return the task of a scenario, with the platforms that have a run."""
+    settings = (
+        replace(options.settings(), workers=options.workers or 1) if (options.jobs or 1) > 1 else options.settings()
+    )
+    bare = Task(loaded, loaded.library.ranges, ends, options.solver, settings, ())
+    problem = bare.world.problem(bare.known)
+    refuse_other_objectives(problem, "sensitivity")
+    platforms = tuple(sorted({profile.pool.platform.id for profile in problem.profiles}))
+    task = replace(bare, platforms=platforms)
+    task.__dict__["known"] = bare.known  # modes of the scenario as it is: this process need not compute them twice
+    return task
+
+
+def signature(task: Task) -> str:
+    """Return a hash of everything the rows depend on."""
+    files = [(file.path, file.sha256) for file in task.loaded.files]
+    text = repr((__version__, files, sorted(task.ends.items()), task.ranges, task.solver, task.settings.gap))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def check_ends(task: Task, ends: Ends) -> None:
+    """Refuse ranges of the user that make no sense.
+
+    Raises:
+        InputError: an unknown input, no finite numbers, low above high, or an amount that may become negative.
+    """
+    problems = []
+    for name, (low, high) in ends.items():
+        where = f"--range {name}"
+        if name not in task.inputs:
+            fix = did_you_mean(name, list(task.inputs))
+            problems.append(Problem(where, "no such uncertain input", f"Expected one of {', '.join(task.inputs)}", fix))
+        elif not (low.is_finite() and high.is_finite()):
+            problems.append(Problem(where, f"{low} to {high}", "Expected finite numbers"))
+        elif low > high:
+            problems.append(Problem(where, f"low {low} is above high {high}", "Expected LOW:HIGH"))
+        elif low < 0 and not task.inputs[name].whole:
+            problems.append(Problem(where, f"{low} is below zero", "Expected zero or more"))
+    if problems:
+        raise InputError(problems)
+
+
+def _ranged(item: Uncertain, ends: Ends) -> Uncertain:
+    if item.name not in ends:
+        return item
+    low, high = ends[item.name]
+    return replace(item, low=low, high=high, note="--range")
+
+
+def _end(world: World, known: Modes, effort: Effort) -> End:
+    problem = world.problem(known)
+    choice = best_choice(problem, problem, bounds(problem), None, effort)
+    if choice is None:
+        return End(total=None, npv=None, finish=None, decision=decision(None))
+    price = priced(choice, problem.frame)
+    return End(total=price.total, npv=price.npv, finish=choice.last_run, decision=decision(choice))
+
+
+def _at(task: Task, item: Uncertain, value: Decimal, effort: Effort) -> End:
+    if value == item.base:
+        return task.base
+    return _end(item.apply(task.world, value), task.known, effort)
+
+
+def _exact_flips(task: Task, item: Uncertain, effort: Effort) -> list[Flip]:
+    """Return the first change on either side of the scenario's value, exactly, where every plan's cost is linear."""
+    if item.knob is None or not item.base or not item.low < item.base < item.high:
+        return []
+    family = Family(task.world.inputs, item.knob, effort, task.known)
+    pieces = envelope(item.low / item.base, item.high / item.base, family.best, family.close)
+    steps = list(switches(pieces))
+    below = [(step[0], decided(step[1])) for step in steps if step[0] <= ONE][-1:]
+    above = [(step[0], decided(step[2])) for step in steps if step[0] > ONE][:1]
+    return [Flip(value=factor * item.base, within=Decimal(0), to=to) for factor, to in (*below, *above)]
+
+
+def _flip(task: Task, item: Uncertain, far: Decimal, to: Decision, effort: Effort) -> Flip:
+    """Halve the way between the scenario's value and one with another decision; whole numbers to the last one."""
+    near = item.base
+    for _ in range(HALVINGS):
+        middle = (near + far) / 2
+        if item.whole:
+            middle = Decimal(int(middle))
+        if middle in (near, far):
+            break
+        found = _at(task, item, middle, effort).decision
+        if found == task.base.decision:
+            near = middle
+        else:
+            far, to = middle, found
+    return Flip(value=far, within=abs(far - near), to=to)
+
+
+def _row(item: Uncertain, base: End, low: End, high: End, flips: Sequence[Flip]) -> SensitivityRow:
+    moves: list[Any] = [None if end.npv is None or base.npv is None else abs(end.npv - base.npv) for end in (low, high)]
+    return SensitivityRow(
+        input=item.name,
+        low=item.low,
+        high=item.high,
+        value=item.base,
+        unit=item.unit,
+        total_low=low.total,
+        total_high=high.total,
+        npv_low=low.npv,
+        npv_high=high.npv,
+        decision_low=low.decision,
+        decision_high=high.decision,
+        swing=None if None in moves else max(moves),
+        flips=tuple(flips),
+        note=item.note,
+    )
+
+
+def range_of(text: str) -> tuple[str, tuple[Decimal, Decimal]]:
+    """Return name and ends of ``NAME=LOW:HIGH``.
+
+    Raises:
+        InputError: not of that form.
+    """
+    name, _, span = text.partition("=")
+    low, _, high = span.partition(":")
+    try:
+        return name, (Decimal(low), Decimal(high))
+    except ArithmeticError:
+        raise InputError([Problem(f"--range {text}", "no name and two numbers", "Expected NAME=LOW:HIGH")]) from None
