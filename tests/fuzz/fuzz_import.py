@@ -37,9 +37,9 @@ def table(content: bytes) -> None:
     try:
         text, _ = decoded(content, "fuzz")
         sheet, _ = read_delimited(HEAD + text, "fuzz")
+        read_quotes_of(Book("fuzz.csv", "0" * 64, (sheet,)), Mapping(), {})
     except InputError:
         return
-    read_quotes_of(Book("fuzz.csv", "0" * 64, (sheet,)), Mapping(), {})
 
 
 def words(content: bytes) -> None:

@@ -72,3 +72,12 @@ def test_the_stated_h800_hours_are_of_the_same_order(comparison):
     run = next(row for row in comparison.rows if row.platform == "h100-sxm")
     days = (run.finish - dt.date(2027, 3, 1)).days + 1
     assert 1.0 < run.accelerators * days * 24 / 2.664e6 < 2.2
+
+
+def test_with_public_evidence_only_the_run_turns_to_bf16_and_costs_more(answer):
+    """DeepSeek-V3 was seen on 512 GB200 in bf16 and on 256 in fp8."""
+    proven = solve(SCENARIO, sets=["policy.minimum_evidence=public_run", "policy.platforms.allow=[gb200-nvl72]"])
+    run = proven.workloads["pretrain"]
+    assert (run.platform, run.layout.precision) == ("gb200-nvl72", "bf16")
+    assert run.accelerators <= 512
+    assert proven.cost.npv > answer.cost.npv

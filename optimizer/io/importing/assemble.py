@@ -10,6 +10,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from optimizer.errors import InputError, Problem
 from optimizer.io.importing.breaks import grouped, with_breaks
 from optimizer.io.importing.bundles import with_bundles
 from optimizer.io.importing.capacity import capacity_of, split_prices
@@ -64,10 +67,21 @@ def read_quotes_of(book: Book, mapping: Mapping, platforms: Map[str, Platform]) 
             for item in found.summaries
             if _owns(group, table, item.row, groups)
         ]
-        quotes.append(_quote(opened, group, rows, summaries, platforms, several=len(groups) > 1))
+        try:
+            quotes.append(_quote(opened, group, rows, summaries, platforms, several=len(groups) > 1))
+        except ValidationError as error:
+            raise InputError(_impossible(book.name, rows[0][1].number, error)) from None
     kept = _latest(quotes, opened.notes)
     _hours(kept, opened.notes)
     return tuple(kept), opened.notes
+
+
+def _impossible(name: str, row: int, error: ValidationError) -> list[Problem]:
+    """Return what is wrong with a quote whose values no record can hold, such as a sum of 1e30."""
+    return [
+        Problem(f"{name}, quote from row {row}", f"{'.'.join(map(str, item['loc']))}: {item['input']}", item["msg"])
+        for item in error.errors(include_url=False)[:10]
+    ]
 
 
 def _groups(opened: Opened) -> dict[Group, list[tuple[Table, Row]]]:

@@ -99,7 +99,7 @@ def _priced(draft: Draft, reader: Reader) -> Draft:
         return replace(draft, price=replace(draft.list_price, amount=amount))
     printed = draft.printed if draft.printed is not None else draft.printed_gross
     if blank and printed:
-        quantity = draft.quantity or Decimal(1)
+        quantity = draft.quantity if draft.quantity and draft.quantity > 0 else Decimal(1)
         unit = printed / quantity
         exact = unit == round(unit, 4)
         basis = draft.basis if exact else replace(draft.basis, per_quantity=quantity)

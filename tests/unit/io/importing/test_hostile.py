@@ -221,3 +221,13 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path, imported: Importe
         imported(tmp_path / "nothing.csv")
     with pytest.raises(InputError, match="a folder"):
         imported(tmp_path)
+
+
+def test_amounts_beyond_all_reason_are_refused_with_their_place(sheet: Callable[..., Import]) -> None:
+    with pytest.raises(InputError, match=r"sheet.csv, quote from row 2: computed.*is larger than"):
+        sheet(f"Part number,Qty,Unit price,Currency\nA-1,{'9' * 20},{'9' * 20}.50,USD\n")
+
+
+def test_a_negative_quantity_beside_an_extension_alone_is_read(sheet: Callable[..., Import]) -> None:
+    (quote,) = sheet("Part number,Qty,Ext price,Currency\nA-1,-61,7.50,USD\n").quotes
+    assert (quote.lines[0].quantity, quote.lines[0].computed) == (1, 7.5)
