@@ -181,11 +181,11 @@ class LayoutFlags:
         return layout if self.data_parallel else fill_replicas(layout, job.accelerators)
 
 
-def command(name: str) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
-    """Register a function as a command; its parameters that are option groups become all their options."""
+def command(name: str, group: typer.Typer = app) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
+    """Register a function as a command (of a group); its parameters that are option groups become all their options."""
 
     def register(function: Callable[..., int | None]) -> Callable[..., int | None]:
-        app.command(name)(_flattened(function))
+        group.command(name)(_flattened(function))
         return function
 
     return register

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from optimizer.cli.options import LibraryOptions, OutputOptions, _flattened, app
+from optimizer.cli.options import LibraryOptions, OutputOptions, app, command
 from optimizer.cli.output import deliver, write_file
 from optimizer.errors import InputError, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from optimizer.io.importing.mapping import Mapping
     from optimizer.io.importing.notes import Question
     from optimizer.io.importing.run import Import, MappingOf
@@ -25,14 +23,6 @@ app.add_typer(quotes, help="Vendors' sheets to quote records and back: import, s
 
 OPEN_QUESTIONS = 2
 """Exit code of an import that has open questions; its output is written all the same."""
-
-
-def _command(name: str) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
-    def register(function: Callable[..., int | None]) -> Callable[..., int | None]:
-        quotes.command(name)(_flattened(function))
-        return function
-
-    return register
 
 
 def _day(text: str) -> dt.date:
@@ -49,7 +39,7 @@ Today = Annotated[
 ]
 
 
-@_command("import")
+@command("import", quotes)
 def import_(
     files: Files,
     library: LibraryOptions,
@@ -78,7 +68,7 @@ def import_(
     return 0 if result.finished else OPEN_QUESTIONS
 
 
-@_command("show")
+@command("show", quotes)
 def show(
     files: Files,
     library: LibraryOptions,
@@ -104,7 +94,7 @@ def show(
     deliver(output, json_text(result) if output.json else "", lambda: quotes_screen(result.quotes, result.states))
 
 
-@_command("level")
+@command("level", quotes)
 def level(
     scenario: Annotated[Path, typer.Argument(metavar="SCENARIO")],
     library: LibraryOptions,
@@ -134,7 +124,7 @@ def level(
     deliver(output, json_text(rounded(result, basis.currency)), lambda: levelling_screen(result))
 
 
-@_command("template")
+@command("template", quotes)
 def template(
     library: LibraryOptions,
     output: OutputOptions,
