@@ -95,6 +95,13 @@ def test_an_earlier_delivery_would_win(tmp_path: Path) -> None:
     }
 
 
+def test_where_time_is_the_objective_the_gap_is_in_days_too(tmp_path: Path) -> None:
+    """Crates come three weeks later; they cost 60 more."""
+    found = asked(tmp_path, market(objective="time"), platform="crate")
+    assert (found.answer, found.objective_gap, found.objective_unit, found.gap) == ("dearer", 21, "days", 60)
+    assert not found.would_win_if
+
+
 @pytest.mark.parametrize(
     ("question", "limit"),
     [({"platform": "tub"}, "price"), ({"vendor": "Tubs"}, "price"), ({"quote": "tubs/node"}, "price")],
