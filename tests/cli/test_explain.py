@@ -27,7 +27,7 @@ def answer(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int,
 def screen(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     capsys.readouterr()
     assert main([*map(str, arguments)]) == 0
-    return capsys.readouterr().out
+    return " ".join(capsys.readouterr().out.split())
 
 
 def test_an_infeasible_scenario_answers_the_conflict_object(starter: Path, capsys: pytest.CaptureFixture[str]) -> None:
