@@ -107,7 +107,7 @@ def _listed(path: str, a: InputFile | None, b: InputFile | None) -> Iterator[Inp
             yield InputChange(path=f"{SETS} {key}", a=before.get(key), b=after.get(key))
 
 
-def _leaves(data: object, path: str = "") -> Iterator[tuple[str, str]]:
+def _leaves(data: object, path: str = "") -> Iterator[tuple[str, Figure]]:
     if isinstance(data, Mapping):
         for key, value in data.items():
             yield from _leaves(value, f"{path}.{key}".lstrip("."))
@@ -115,7 +115,8 @@ def _leaves(data: object, path: str = "") -> Iterator[tuple[str, str]]:
         for place, value in enumerate(data):
             yield from _leaves(value, f"{path}.{place}".lstrip("."))
     else:
-        yield path, str(data)
+        number = isinstance(data, int | float | Decimal) and not isinstance(data, bool)
+        yield path, Decimal(str(data)) if number else str(data)
 
 
 def _decisions(a: Plan, b: Plan) -> Iterator[DecisionChange]:

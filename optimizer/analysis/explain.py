@@ -56,7 +56,9 @@ class Explanation(Result):
     unit: str
     """Currency of the gap."""
     objective_gap: Number | None
-    """The same gap in the objective (days, capacity); equals ``gap`` when cost is the objective."""
+    """How much worse the objective becomes; equals ``gap`` when cost is the objective."""
+    objective_unit: str
+    """Unit of the objective: the currency, days or capacity."""
     nodes: tuple[NodeNeed, ...] = ()
     """Why this many nodes (without a question)."""
     worth: tuple[Worth, ...] = ()
@@ -142,6 +144,7 @@ def _plan(choice: Choice, prepared: Prepared, bench: Bench, *, worth: bool) -> E
         would_win_if=(),
         unit=bench.inputs.frame.scenario.currency,
         objective_gap=Decimal(0),
+        objective_unit=_unit(bench.inputs.frame),
         nodes=why_nodes(choice, bench),
         worth=worth_of_one_more(choice, bench) if worth else (),
         reasons=grouped(prepared.problem.rejections, used),
@@ -153,7 +156,7 @@ def _asked(question: Question, choice: Choice, prepared: Prepared, bench: Bench)
     offers = _offers(question, frame)
     base = Explanation(
         question=question.words, answer="chosen", gap=Decimal(0), gap_lines=(), rejection=None, would_win_if=(),
-        unit=frame.scenario.currency, objective_gap=Decimal(0),
+        unit=frame.scenario.currency, objective_gap=Decimal(0), objective_unit=_unit(frame),
     )  # fmt: skip
     if _is_chosen(question, offers, choice):
         return base
@@ -167,6 +170,10 @@ def _asked(question: Question, choice: Choice, prepared: Prepared, bench: Bench)
         update={"answer": "rejected", "gap": None, "objective_gap": None, "rejection": rejection}
         | {"would_win_if": tuple(_possible_if(rejection))}
     )
+
+
+def _unit(frame: Frame) -> str:
+    return {"cost": frame.scenario.currency, "time": "days", "capacity": "capacity"}[frame.scenario.objective]
 
 
 def _is_chosen(question: Question, offers: frozenset[OfferKey], choice: Choice) -> bool:

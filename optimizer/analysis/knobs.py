@@ -44,7 +44,8 @@ class Knob:
 
     def set(self, value: Figure) -> str:
         """Return the ``--set`` argument of a value."""
-        return f"{self.key}={self.text if self.text is not None else value}"
+        plain = f"{value.normalize():f}" if isinstance(value, Decimal) else str(value)
+        return f"{self.key}={self.text if self.text is not None else plain}"
 
     def relaxation(self, value: Figure) -> Relaxation:
         """Return the change to a value, verified."""

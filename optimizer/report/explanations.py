@@ -73,7 +73,7 @@ def explanation_screen(result: Explanation) -> RenderableType:
     head = {
         "chosen": "is in the plan",
         "rejected": "cannot be in any plan",
-        "dearer": f"would cost {number(result.gap)} {result.unit} more (net present value)",
+        "dearer": _worse(result),
     }[result.answer]
     parts: list[RenderableType] = [Text(f"{result.question} {head}", style="bold")]
     if result.rejection is not None:
@@ -86,6 +86,13 @@ def explanation_screen(result: Explanation) -> RenderableType:
         title = "It would win with one of" if result.answer == "dearer" else "It would be possible with"
         parts += [Text(title, style="bold"), table(("", "", ""), map(_win_if, result.would_win_if), indent=2)]
     return Group(*parts)
+
+
+def _worse(result: Explanation) -> str:
+    if result.objective_unit == result.unit:
+        return f"would cost {number(result.gap)} {result.unit} more (net present value)"
+    worse = f"{number(result.objective_gap)} {result.objective_unit}"
+    return f"would be worse by {worse}; net present value {number(result.gap)} {result.unit} higher"
 
 
 def _gap_line(line: GapLine) -> tuple[str, ...]:

@@ -73,10 +73,24 @@ def conflict_of(probe: Probe, prepared: Prepared) -> Conflict:
     if not any(probe.without({name}) for name in RELAXATIONS) and not probe.without(RELAXATIONS):
         rejected = (*_horizon(prepared), *_rejecting(prepared.problem.rejections))
         return Conflict(limits=rejected, minimal=False)
-    gone, minimal = superfluous(probe)
-    names = [name for name in RELAXATIONS if name not in gone]
-    limits = [*_memory(prepared), *(_limit(name, gone, probe) for name in names)]
-    return Conflict(limits=tuple(limits), minimal=minimal)
+    found = list(_conflicts(probe))
+    limits = [
+        _limit(name, set(RELAXATIONS) - names, probe) for names, _ in found for name in RELAXATIONS if name in names
+    ]
+    minimal = len(found) == 1 and found[0][1]
+    return Conflict(limits=(*_memory(prepared), *limits), minimal=minimal)
+
+
+def _conflicts(probe: Probe) -> Iterable[tuple[set[LimitName], bool]]:
+    """Yield conflicts that share no limit until lifting all of them gives a plan, and whether each is minimal."""
+    named: set[LimitName] = set()
+    while not named or probe.without(named) is False:
+        gone, minimal = superfluous(probe, named)
+        names = set(RELAXATIONS) - gone
+        if not names:
+            return
+        yield names, minimal
+        named |= names
 
 
 def superfluous(probe: Probe, gone: Collection[LimitName] = ()) -> tuple[set[LimitName], bool]:

@@ -16,7 +16,7 @@ from optimizer.solver.cpsat import CpSat
 from optimizer.solver.ledger import scale_digits, scaled_up
 from optimizer.solver.model import CompactModel, build_model, feasibility_model
 from optimizer.solver.offers import rack_positions, units_per_rack
-from optimizer.solver.problem import Problem, fabric_nodes, pools, supply_nodes, window
+from optimizer.solver.problem import Pool, Problem, Profile, fabric_nodes, pools, supply_nodes, window
 from optimizer.solver.rules.site import WATTS, awarded_watts, owned_kw, usable_watts, watts_needed
 from optimizer.units import minor_digits
 
@@ -106,8 +106,6 @@ def requirement(name: LimitName, problem: Problem, frame: Frame, settings: Setti
     """
     if name in STATED:
         return STATED[name](frame)
-    if name == "deadline":
-        problem = _until(problem, settings)
     uses = least_uses([name], problem, frame, settings)
     worst = max(uses.get(name, ()), key=lambda use: use.excess, default=None)
     return Requirement() if worst is None else worst.requirement()
@@ -128,7 +126,7 @@ def least_uses(
     """
     if not problem.profiles:
         return {}
-    model = build_model(problem)
+    model = build_model(_until(problem, settings) if set(names) == {"deadline"} else problem)
     rows = {name: [row for row in MEASURES[name](model, frame) if row.terms] for name in names}
     groups: dict[str, list[Row]] = defaultdict(list)
     for name, own in rows.items():
@@ -153,7 +151,7 @@ def _relative(model: CompactModel, excess: Mapping[str, int], groups: Mapping[st
     """Return the sum of excess / allowed in integers as fine as a solver can take."""
     if len(excess) == 1:
         return dict.fromkeys(excess.values(), 1)
-    allowed = {group: max(1, *(row.allowed for row in rows)) for group, rows in groups.items()}
+    allowed = {group: max(1, *(row.allowed + row.extra for row in rows)) for group, rows in groups.items()}
     most = sum(Decimal(model.linear.upper[index]) / allowed[group] for group, index in excess.items())
     scale = SAFE_OBJECTIVE / max(most, Decimal(1))
     return {index: max(1, int(scale / allowed[group])) for group, index in excess.items()}
@@ -226,23 +224,28 @@ def _racks(model: CompactModel, frame: Frame) -> list[Row]:
 
 
 def _supply(model: CompactModel, frame: Frame) -> list[Row]:
-    """Nodes of the run, against the most its pool can have in the scenario as stated."""
-    stated = {pool.name: supply_nodes(pool) for pool in pools(frame)[0]}
-    return [Row(name, terms, stated.get(name, 0), "nodes") for name, terms in _by_pool(model, spares=True).items()]
+    """Nodes of a run with its spares, against the most its pool can have as the scenario states it."""
+    return _by_pool(model, frame, lambda profile: profile.nodes_needed, supply_nodes)
 
 
 def _fabric(model: CompactModel, frame: Frame) -> list[Row]:
-    """Nodes of the run, against the largest fabric offered in its pool."""
-    stated = {pool.name: max(map(fabric_nodes, pool.options), default=0) for pool in pools(frame)[0]}
-    return [Row(name, terms, stated.get(name, 0), "nodes") for name, terms in _by_pool(model, spares=False).items()]
+    """Nodes of a run, against the largest fabric of its pool."""
+
+    def largest(pool: Pool) -> int:
+        return max((fabric_nodes(option) for option in pool.options), default=0)
+
+    return _by_pool(model, frame, lambda profile: profile.run.candidate.nodes, largest)
 
 
-def _by_pool(model: CompactModel, *, spares: bool) -> dict[str, dict[int, int]]:
-    """Return the nodes of each run by pool, with or without spares."""
-    nodes: dict[str, dict[int, int]] = defaultdict(dict)
+def _by_pool(
+    model: CompactModel, frame: Frame, needs: Callable[[Profile], int], gives: Callable[[Pool], int]
+) -> list[Row]:
+    """Return a row for each pool: what its runs need against what it gives; one excess for all of them."""
+    stated = {pool.name: gives(pool) for pool in pools(frame)[0]}
+    terms: dict[str, dict[int, int]] = defaultdict(dict)
     for profile, index in model.builder.chosen.items():
-        nodes[profile.pool.name][index] = profile.nodes_needed if spares else profile.run.candidate.nodes
-    return dict(nodes)
+        terms[profile.pool.name][index] = needs(profile)
+    return [Row(name, own, stated.get(name, 0), "nodes") for name, own in terms.items()]
 
 
 def _vendors(model: CompactModel, frame: Frame) -> list[Row]:

@@ -122,14 +122,15 @@ def test_two_limits_that_clash_are_both_named() -> None:
         assert decided(lifted(world, {name})).status == "optimal"
 
 
-def test_a_limit_that_is_too_tight_but_does_not_help_is_left_out() -> None:
+def test_two_limits_of_which_each_leaves_no_plan_are_both_named() -> None:
     """19 kW feed one box, and the offer has only one: more power alone changes nothing, more of both does."""
     world = frame(
         quote(purchase(100, units={"max": 1})), sites={"hall": site(power=[{"from": "2027-01-01", "kw": 19}])}
     )
-    names = {limit.name for limit in explained(world).limits}
-    assert len(names) == 1
-    assert names < {"power", "supply"}
+    conflict = explained(world)
+    found = {limit.name: (limit.needed, limit.available) for limit in conflict.limits}
+    assert found == {"power": (20, 19), "supply": (2, 1)}
+    assert not conflict.minimal
     assert decided(lifted(world, {"power"})).status == decided(lifted(world, {"supply"})).status == "infeasible"
     assert decided(lifted(world, {"power", "supply"})).status == "optimal"
 
