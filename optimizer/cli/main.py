@@ -11,13 +11,41 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from optimizer.cli import backtest, breakeven, catalog, check, compare, init, layouts, pareto, schema, solve, verify
+from optimizer.cli import (
+    backtest,
+    breakeven,
+    catalog,
+    check,
+    compare,
+    init,
+    layouts,
+    pareto,
+    risk,
+    schema,
+    sensitivity,
+    solve,
+    verify,
+)
 from optimizer.cli.options import app
 from optimizer.cli.output import report_error
 from optimizer.errors import ClusterbuyError, InputError, InternalError, Problem
 from optimizer.version import __version__
 
-COMMANDS = (init, check, solve, compare, pareto, breakeven, layouts, backtest, catalog, verify, schema)
+COMMANDS = (
+    init,
+    check,
+    solve,
+    compare,
+    pareto,
+    sensitivity,
+    breakeven,
+    risk,
+    layouts,
+    backtest,
+    catalog,
+    verify,
+    schema,
+)
 """Modules whose import registers commands, in the order of ``--help``."""
 
 INTERRUPTED = 130
