@@ -20,7 +20,7 @@ from optimizer.analysis.price_risk import PriceTask, price_factors
 from optimizer.analysis.sweep import Outcome, Tell, sweep
 from optimizer.analysis.world_risk import WorldTask, price_spans
 from optimizer.api import SolveOptions
-from optimizer.engine.layouts import Booleans, Floats
+from optimizer.engine.layouts import Booleans
 from optimizer.errors import InputError, Problem
 from optimizer.io.loaded import Loaded
 from optimizer.results import Number, Result

@@ -28,7 +28,9 @@ class Lines:
 
     def best(self, factor: Decimal, rows: Decimal) -> Line | None:
         self.asked += 1
-        return min((item for item in self.lines if item.affordable(rows)), key=lambda item: item.at(factor), default=None)
+        return min(
+            (item for item in self.lines if item.affordable(rows)), key=lambda item: item.at(factor), default=None
+        )
 
     def least(self, factor: Decimal) -> Decimal | None:
         return min((item.at(factor) for item in self.lines if item.affordable(factor)), default=None)
