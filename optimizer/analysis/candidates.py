@@ -23,8 +23,8 @@ def candidate_plans(problem: Problem, effort: Effort) -> list[Choice]:
     best = best_choice(problem, problem, lower, None, effort)
     if best is None:
         return []
-    found = {_key(choice): choice for choice in (best, *_others(problem, best, lower, effort))}
-    ranked = sorted(found.values(), key=lambda choice: (priced(choice, problem.frame).npv, _key(choice)))
+    found = {choice_key(choice): choice for choice in (best, *_others(problem, best, lower, effort))}
+    ranked = sorted(found.values(), key=lambda choice: (priced(choice, problem.frame).npv, choice_key(choice)))
     return ranked[:MOST]
 
 
@@ -40,6 +40,7 @@ def _others(problem: Problem, best: Choice, lower: list[float], effort: Effort) 
             yield choice
 
 
-def _key(choice: Choice) -> str:
+def choice_key(choice: Choice) -> str:
+    """Return what tells decisions apart: awards with their units, runs with pool, nodes and start."""
     awards = [(*taken.option.key, taken.units) for taken in choice.taken]
     return repr((awards, [(run.pool, run.candidate.nodes, run.start) for run in choice.runs]))

@@ -6,7 +6,7 @@ import hashlib
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Literal
@@ -151,7 +151,9 @@ def risk(
             [Problem("objective", loaded.scenario.objective, "risk compares costs", "--set objective=cost")]
         )
     ranges = ranges or loaded.library.ranges
-    settings = options.settings()
+    settings = replace(
+        options.settings(), workers=options.workers or 1
+    )  # small models: threads cost more than they gain
     blocks = [f"{first}-{min(first + BLOCK, samples)}" for first in range(0, samples, BLOCK)]
     task: PriceTask | WorldTask
     if vary == "prices":

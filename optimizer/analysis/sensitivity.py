@@ -6,7 +6,7 @@ import datetime as dt
 import hashlib
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -105,6 +105,7 @@ class Task:
         solver: Solver name.
         settings: Its settings.
         platforms: Platforms with a run.
+        known: Modes; what one process computed goes to the others.
     """
 
     loaded: Loaded
@@ -113,6 +114,7 @@ class Task:
     solver: SolverName
     settings: Settings
     platforms: tuple[str, ...]
+    known: Modes = field(default_factory=Modes)
 
     def __reduce__(self) -> tuple[type[Task], tuple[object, ...]]:
         """Pickle the question only: what is computed from it is computed again where it is needed."""
@@ -127,11 +129,6 @@ class Task:
     def base(self) -> End:
         """The best plan as it is."""
         return _end(self.world, self.known, Effort(self.solver, self.settings, time.monotonic()))
-
-    @cached_property
-    def known(self) -> Modes:
-        """Modes computed by this process."""
-        return Modes()
 
     @cached_property
     def inputs(self) -> Mapping[str, Uncertain]:
@@ -199,16 +196,14 @@ def sensitivity(
 
 def task_of(loaded: Loaded, ends: Ends, options: SolveOptions) -> Task:
     """Return the task of a scenario, with the platforms that have a run."""
-    settings = (
-        replace(options.settings(), workers=options.workers or 1) if (options.jobs or 1) > 1 else options.settings()
-    )
+    settings = replace(
+        options.settings(), workers=options.workers or 1
+    )  # small models: threads cost more than they gain
     bare = Task(loaded, loaded.library.ranges, ends, options.solver, settings, ())
     problem = bare.world.problem(bare.known)
     refuse_other_objectives(problem, "sensitivity")
     platforms = tuple(sorted({profile.pool.platform.id for profile in problem.profiles}))
-    task = replace(bare, platforms=platforms)
-    task.__dict__["known"] = bare.known  # modes of the scenario as it is: this process need not compute them twice
-    return task
+    return replace(bare, platforms=platforms)
 
 
 def signature(task: Task) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from functools import cached_property
 from math import floor
@@ -51,6 +51,7 @@ class WorldTask:
         solver: Solver name.
         settings: Its settings.
         late_day: Stated cost of a late day; None: none.
+        known: Modes; what one process computed goes to the others.
     """
 
     loaded: Loaded
@@ -59,6 +60,7 @@ class WorldTask:
     solver: SolverName
     settings: Settings
     late_day: Decimal | None
+    known: Modes = field(default_factory=Modes)
 
     def __reduce__(self) -> tuple[type[WorldTask], tuple[object, ...]]:
         """Pickle the question only."""
@@ -77,7 +79,7 @@ class WorldTask:
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
         """The candidates, cheapest first."""
-        return tuple(candidate_plans(self.world.problem(Modes()), self.effort))
+        return tuple(candidate_plans(self.world.problem(self.known), self.effort))
 
     @cached_property
     def plans(self) -> tuple[PlanBrief, ...]:
