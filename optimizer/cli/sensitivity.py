@@ -20,6 +20,7 @@ def sensitivity(
     ranges: Annotated[
         list[str] | None, typer.Option("--range", metavar="INPUT=LOW:HIGH", help="Range of one input.")
     ] = None,
+    grid: Annotated[str | None, typer.Option(metavar="INPUT,INPUT", help="Move two inputs together as well.")] = None,
     results: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep rows here; resume from it.")] = None,
     rows: Annotated[Path | None, typer.Option(metavar="FILE.csv|.parquet", help="Write a row per input.")] = None,
     plan: Annotated[
@@ -27,7 +28,7 @@ def sensitivity(
     ] = None,
 ) -> int:
     """Each uncertain input at both ends of its range, solved again: ranked, with the value at which the decision flips."""
-    from optimizer.analysis.sensitivity import range_of
+    from optimizer.analysis.sensitivity import pair_of, range_of
     from optimizer.analysis.sensitivity import sensitivity as analysed
     from optimizer.report.analyses import sensitivity_screen
 
@@ -35,6 +36,7 @@ def sensitivity(
     found = analysed(
         loaded,
         ends=dict(map(range_of, ranges or ())),
+        grid=None if grid is None else pair_of(grid),
         options=options.solve_options(),
         store=results,
         tell=progress_of(output),

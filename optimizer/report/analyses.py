@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from optimizer.analysis.breakeven import Breakeven
     from optimizer.analysis.pareto import Pareto
     from optimizer.analysis.risk import Risk
-    from optimizer.analysis.sensitivity import Sensitivity
+    from optimizer.analysis.tornado import Grid, Sensitivity
 
 
 def pareto_screen(front: Pareto) -> RenderableType:
@@ -64,7 +64,14 @@ def sensitivity_screen(found: Sensitivity) -> RenderableType:
     head = f"NPV {amount(found.base_npv)} {found.currency}, {found.base_decision}"
     rest = f"{len(found.rows) - len(moving)} inputs change nothing, {len(found.failed)} failed"
     headers = ("input", "range", ">now", ">NPV low", ">NPV high", "flips at")
-    return Group(Text(head, style="bold"), table(headers, rows, indent=2), Text(rest, style="dim"))
+    grid = [_grid(found.grid)] if found.grid else []
+    return Group(Text(head, style="bold"), table(headers, rows, indent=2), *grid, Text(rest, style="dim"))
+
+
+def _grid(grid: Grid) -> RenderableType:
+    """Return both values, the present value and the decision of every cell."""
+    rows = [(*map(number, cell.values), amount(cell.end.npv), str(cell.end.decision)) for cell in grid.cells]
+    return table((f">{grid.inputs[0]}", f">{grid.inputs[1]}", ">NPV", "decision"), rows, indent=2)
 
 
 def risk_screen(found: Risk) -> RenderableType:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from optimizer.analysis.sensitivity import Sensitivity, SensitivityRow, range_of, sensitivity
+from optimizer.analysis.sensitivity import pair_of, range_of, sensitivity
+from optimizer.analysis.tornado import Sensitivity, SensitivityRow
 from optimizer.api import SolveOptions
 from optimizer.errors import InputError
 from tests.unit.analysis.small import small
@@ -88,3 +89,23 @@ def test_a_range_is_written_as_name_and_two_numbers() -> None:
     assert range_of("price.ada=0.9:1.1") == ("price.ada", (Decimal("0.9"), Decimal("1.1")))
     with pytest.raises(InputError, match="NAME=LOW:HIGH"):
         range_of("price.ada")
+
+
+def test_two_prices_moved_together_make_a_grid(tmp_path: Path) -> None:
+    """Ada at 0.5 … 1.5 times 100,000, Bob at 0.5 … 1.5 times 120,000, ten nodes of the cheaper one."""
+    spans = ends(price_ada=("0.5", "1.5"), price_bob=("0.5", "1.5"))
+    grid = answer(sensitivity(small(tmp_path), ends=spans, grid=("price.ada", "price.bob"))).grid
+    assert grid is not None
+    assert len(grid.cells) == 25
+    for cell in grid.cells:
+        ada, bob = cell.values[0] * 1_000_000, cell.values[1] * 1_200_000
+        assert cell.end.total == min(ada, bob)
+        assert cell.end.decision.vendors == (("Ada",) if ada < bob else ("Bob",))
+
+
+def test_a_grid_needs_two_known_inputs(tmp_path: Path) -> None:
+    assert pair_of("a, b") == ("a", "b")
+    with pytest.raises(InputError, match="not two different inputs"):
+        pair_of("price.ada,price.ada")
+    with pytest.raises(InputError, match=r'no uncertain input "price\.adda"'):
+        sensitivity(small(tmp_path), grid=("price.adda", "price.bob"))
