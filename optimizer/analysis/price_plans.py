@@ -36,8 +36,7 @@ class PricePlan(BaseModel):
     @property
     def name(self) -> str:
         """What is signed, where it runs and until when: unique."""
-        own = self.plan
-        return f"{' + '.join(own.awards) or 'owned'}, {own.nodes} nodes, {own.finish}"
+        return plan_name(self.plan)
 
     def figure(self, what: str, factors: Mapping[str, Floats]) -> Floats:
         """Return a figure at factors of shape (N,)."""
@@ -54,6 +53,11 @@ class PricePlan(BaseModel):
         for what, most in budgets.items():
             kept &= self.figure(what, factors) <= most + CENT
         return kept
+
+
+def plan_name(plan: PlanBrief) -> str:
+    """Return what is signed, how many nodes run and until when."""
+    return f"{' + '.join(plan.awards) or 'owned'}, {plan.nodes} nodes, {plan.finish}"
 
 
 CENT = 0.01

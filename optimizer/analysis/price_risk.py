@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from functools import cached_property
 
 import numpy as np
 
-from optimizer.analysis.lines import rebound_option
+from optimizer.analysis.candidates import choice_key
 from optimizer.analysis.optimum import Effort, best_choice, bounds
 from optimizer.analysis.price_bounds import PriceBounds
+from optimizer.analysis.price_model import PriceModel, at_prices, price_model
 from optimizer.analysis.price_plans import PricePlan, budgets_of, price_plan
 from optimizer.analysis.sampling import points
 from optimizer.analysis.scales import quote_factors
 from optimizer.analysis.sweep import Row
 from optimizer.analysis.world import World
 from optimizer.api import inputs_of
-from optimizer.cost.frame import Frame
+from optimizer.cost.choice import Choice
 from optimizer.engine.layouts import Floats
 from optimizer.io.loaded import Loaded
 from optimizer.schema.ranges import Range
@@ -31,6 +32,9 @@ from optimizer.units import minor_digits
 
 DIGITS = 6
 """Decimals of a sampled price factor: exact in the cost model, and far below what any price is known to."""
+
+SHARED = 20
+"""Runs a model may hold beyond those a sample needs: solving a few more is cheaper than building another model."""
 
 RELATIVE = 1e-8
 """A plan must be cheaper by this share (or two minor units) to count as better: models round to less."""
@@ -56,6 +60,7 @@ class PriceTask:
         solver: Solver name.
         settings: Its settings.
         naive: Solve every sample from nothing, to compare with.
+        known: Modes, which no price changes; what one process computed goes to the others.
     """
 
     loaded: Loaded
@@ -64,6 +69,7 @@ class PriceTask:
     solver: SolverName
     settings: Settings
     naive: bool = False
+    known: Modes = field(default_factory=Modes)
 
     def __reduce__(self) -> tuple[type[PriceTask], tuple[object, ...]]:
         """Pickle the question only."""
@@ -75,9 +81,14 @@ class PriceTask:
         return World(inputs_of(self.loaded))
 
     @cached_property
-    def known(self) -> Modes:
-        """Modes, which no price changes."""
-        return Modes()
+    def models(self) -> dict[frozenset[int], PriceModel]:
+        """Models by the runs in them."""
+        return {}
+
+    @cached_property
+    def known_plans(self) -> dict[str, PricePlan]:
+        """Decisions as linear functions."""
+        return {}
 
     @cached_property
     def problem(self) -> Problem:
@@ -140,27 +151,40 @@ class PriceTask:
         wanted = [index for index, low in enumerate(self.lowest) if low <= limit]
         lower = self.bounds.at(factors, wanted)
         kept = [index for index in wanted if lower[index] <= limit]
+        if not kept:
+            return None
+        found = self._plan(self._model(frozenset(kept)).best(exact, effort))
+        single = {quote: np.array([factor]) for quote, factor in factors.items()}
+        if found is None or found.affordable(budgets_of(self.problem.frame), single)[0]:
+            return found
         problem = at_prices(self.problem, kept, quote_factors(self.world.frame, exact))
         known = Decimal(repr(incumbent))
-        choice = best_choice(problem, problem, [lower[index] for index in kept], known, effort)
-        return None if choice is None else price_plan(choice, self.world.frame)
+        return self._plan(best_choice(problem, problem, [lower[index] for index in kept], known, effort))
+
+    def _model(self, kept: frozenset[int]) -> PriceModel:
+        """Return a model with some runs (and perhaps a few more), built for as many samples as possible."""
+        serving = [known for known in self.models if kept <= known and len(known) <= len(kept) + SHARED]
+        if serving:
+            return self.models[min(serving, key=lambda known: (len(known), sorted(known)))]
+        last = next(reversed(self.models), frozenset())
+        joint = kept | last if len(kept | last) <= SHARED else kept
+        self.models[joint] = price_model(self.problem, sorted(joint))
+        return self.models[joint]
+
+    def _plan(self, choice: Choice | None) -> PricePlan | None:
+        """Return a decision as linear functions, computed once."""
+        if choice is None:
+            return None
+        key = choice_key(choice)
+        if key not in self.known_plans:
+            self.known_plans[key] = price_plan(choice, self.world.frame)
+        return self.known_plans[key]
 
     def _solved(self, factors: Mapping[str, Decimal], effort: Effort) -> PricePlan | None:
         """Return the best plan at one price vector, solved from nothing."""
         problem = self.world.with_frame(quote_factors(self.world.frame, factors)).problem(self.known)
         choice = best_choice(problem, problem, bounds(problem), None, effort)
-        return None if choice is None else price_plan(choice, self.world.frame)
-
-
-def at_prices(problem: Problem, kept: Sequence[int], frame: Frame) -> Problem:
-    """Return some runs of a problem, and the pools they need, at other prices."""
-    reduced = problem.keep(problem.profiles[index] for index in kept)
-    pools = {
-        id(pool): replace(pool, options=tuple(rebound_option(option, frame) for option in pool.options))
-        for pool in reduced.pools
-    }
-    profiles = tuple(replace(run, pool=pools[id(run.pool)]) for run in reduced.profiles)
-    return Problem(frame, tuple(pools.values()), profiles, ())
+        return self._plan(choice)
 
 
 def closeness(value: float, currency: str) -> float:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import hashlib
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -18,12 +17,12 @@ from optimizer.analysis.envelope import envelope
 from optimizer.analysis.family import ONE, Family
 from optimizer.analysis.optimum import Effort, best_choice, bounds, refuse_other_objectives
 from optimizer.analysis.sweep import Row, Tell, sweep
+from optimizer.analysis.tornado import Cell, End, Flip, Grid, Sensitivity, SensitivityRow
 from optimizer.analysis.uncertain import Uncertain, uncertain_inputs
 from optimizer.analysis.world import World
 from optimizer.api import SolveOptions, inputs_of
 from optimizer.errors import InputError, Problem, did_you_mean
 from optimizer.io.loaded import Loaded
-from optimizer.results import Number, Result
 from optimizer.schema.ranges import Ranges
 from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
@@ -34,64 +33,14 @@ from optimizer.version import __version__
 HALVINGS = 7
 """Bisection steps for the value of a flip: 1/128 of the way from the scenario's value to the end of the range."""
 
+GRID_STEPS = 5
+"""Values of each input on a two-way grid."""
+
+GRID_KEY = "grid "
+"""Keys of grid tasks start with it; no input is called so."""
+
 Ends = Mapping[str, tuple[Decimal, Decimal]]
 """Name of an input -> its low and high value, instead of the shipped range."""
-
-
-class End(Result):
-    """The best plan with one input moved."""
-
-    total: Number | None
-    """None: no plan is possible."""
-    npv: Number | None
-    finish: dt.date | None
-    decision: Decision
-
-
-class Flip(Result):
-    """A value at which the decision changes, coming from the scenario's."""
-
-    value: Number
-    """First value seen beyond it; the change lies at most ``within`` before it."""
-    within: Number
-    to: Decision
-
-
-class SensitivityRow(Result):
-    """One input: the best plan at both ends of its range."""
-
-    input: str
-    low: Number
-    high: Number
-    value: Number
-    """In the scenario."""
-    unit: str
-    total_low: Number | None
-    total_high: Number | None
-    npv_low: Number | None
-    npv_high: Number | None
-    decision_low: Decision
-    decision_high: Decision
-    swing: Number | None
-    """Largest change of the present value; None when an end has no plan (ranked first)."""
-    flips: tuple[Flip, ...]
-    note: str
-    """Where the range comes from."""
-
-
-class Sensitivity(Result):
-    """The answer of ``sensitivity``: rows ranked by how far they move the present value."""
-
-    currency: str
-    base: Number
-    """Total of the plan as it is."""
-    base_npv: Number
-    base_decision: Decision
-    rows: tuple[SensitivityRow, ...]
-    failed: dict[str, str]
-    """Input -> what went wrong."""
-    proven: bool
-    wall_s: float
 
 
 @dataclass(frozen=True)
@@ -105,6 +54,8 @@ class Task:
         solver: Solver name.
         settings: Its settings.
         platforms: Platforms with a run.
+        grid: Two inputs to move together.
+        known: Modes; what one process computed goes to the others.
     """
 
     loaded: Loaded
@@ -113,6 +64,8 @@ class Task:
     solver: SolverName
     settings: Settings
     platforms: tuple[str, ...]
+    grid: tuple[str, str] | None = None
+    known: Modes = field(default_factory=Modes)
 
     def __reduce__(self) -> tuple[type[Task], tuple[object, ...]]:
         """Pickle the question only: what is computed from it is computed again where it is needed."""
@@ -129,11 +82,6 @@ class Task:
         return _end(self.world, self.known, Effort(self.solver, self.settings, time.monotonic()))
 
     @cached_property
-    def known(self) -> Modes:
-        """Modes computed by this process."""
-        return Modes()
-
-    @cached_property
     def inputs(self) -> Mapping[str, Uncertain]:
         """The uncertain inputs by name, with the ranges of the user."""
         found = uncertain_inputs(self.world, self.ranges, self.platforms)
@@ -144,6 +92,8 @@ class Task:
         effort = Effort(self.solver, self.settings, time.monotonic())
         if name == "base":
             return {"end": self.base.model_dump(mode="json"), "proven": effort.proven}
+        if name.startswith(GRID_KEY):
+            return {"cell": self._cell(name, effort).model_dump(mode="json"), "proven": effort.proven}
         item, base = self.inputs[name], self.base
         low, high = (_at(self, item, value, effort) for value in (item.low, item.high))
         changed = [(end, at) for end, at in ((low, item.low), (high, item.high)) if end.decision != base.decision]
@@ -152,11 +102,22 @@ class Task:
         row = _row(item, base, low, high, flips)
         return {"row": row.model_dump(mode="json"), "proven": effort.proven}
 
+    def _cell(self, key: str, effort: Effort) -> Cell:
+        """Return the best plan at one place of the grid."""
+        world, values = self.world, []
+        for name, step in zip(self.grid or (), key.removeprefix(GRID_KEY).split(), strict=True):
+            item = self.inputs[name]
+            value = item.low + (item.high - item.low) * int(step) / (GRID_STEPS - 1)
+            values.append(Decimal(int(value)) if item.whole else value)
+            world = item.apply(world, values[-1])
+        return Cell(values=(values[0], values[1]), end=_end(world, self.known, effort))
+
 
 def sensitivity(
     loaded: Loaded,
     *,
     ends: Ends | None = None,
+    grid: tuple[str, str] | None = None,
     options: SolveOptions | None = None,
     store: Path | None = None,
     tell: Tell | None = None,
@@ -166,6 +127,7 @@ def sensitivity(
     Args:
         loaded: The scenario; its objective must be cost.
         ends: Ranges instead of the shipped ones (``models/ranges.yaml``), by input.
+        grid: Two inputs to move together as well.
         options: How to solve; ``jobs`` processes.
         store: Results file to resume from.
         tell: Told about progress.
@@ -177,20 +139,23 @@ def sensitivity(
         InputError: another objective than cost, an unknown input, or a range that makes no sense; before any solve.
     """
     options, started = options or SolveOptions(), time.monotonic()
-    task = task_of(loaded, ends or {}, options)
+    task = replace(task_of(loaded, ends or {}, options), grid=grid)
     check_ends(task, ends or {})
-    keys = ["base", *task.inputs]
+    steps = range(GRID_STEPS) if grid else ()
+    cells = [f"{GRID_KEY}{one} {other}" for one in steps for other in steps]
+    keys = ["base", *task.inputs, *cells]
     outcome = sweep(keys, task, jobs=options.jobs or 1, store=store, signature=signature(task), tell=tell)
     base = End.model_validate(outcome.rows["base"]["end"])
     if base.total is None or base.npv is None:
         return None
-    rows = [SensitivityRow.model_validate(row["row"]) for key, row in outcome.rows.items() if key != "base"]
+    rows = [SensitivityRow.model_validate(row["row"]) for row in outcome.rows.values() if "row" in row]
     return Sensitivity(
         currency=loaded.scenario.currency,
         base=base.total,
         base_npv=base.npv,
         base_decision=base.decision,
         rows=tuple(sorted(rows, key=lambda row: (row.swing is not None, -(row.swing or 0), row.input))),
+        grid=grid and Grid(inputs=grid, cells=tuple(row["cell"] for row in outcome.rows.values() if "cell" in row)),
         failed=dict(outcome.failed),
         proven=all(row["proven"] for row in outcome.rows.values()),
         wall_s=round(time.monotonic() - started, 3),
@@ -199,22 +164,20 @@ def sensitivity(
 
 def task_of(loaded: Loaded, ends: Ends, options: SolveOptions) -> Task:
     """Return the task of a scenario, with the platforms that have a run."""
-    settings = (
-        replace(options.settings(), workers=options.workers or 1) if (options.jobs or 1) > 1 else options.settings()
-    )
+    settings = replace(
+        options.settings(), workers=options.workers or 1
+    )  # small models: threads cost more than they gain
     bare = Task(loaded, loaded.library.ranges, ends, options.solver, settings, ())
     problem = bare.world.problem(bare.known)
     refuse_other_objectives(problem, "sensitivity")
     platforms = tuple(sorted({profile.pool.platform.id for profile in problem.profiles}))
-    task = replace(bare, platforms=platforms)
-    task.__dict__["known"] = bare.known  # modes of the scenario as it is: this process need not compute them twice
-    return task
+    return replace(bare, platforms=platforms)
 
 
 def signature(task: Task) -> str:
     """Return a hash of everything the rows depend on."""
     files = [(file.path, file.sha256) for file in task.loaded.files]
-    text = repr((__version__, files, sorted(task.ends.items()), task.ranges, task.solver, task.settings.gap))
+    text = repr((__version__, files, sorted(task.ends.items()), task.ranges, task.solver, task.settings.gap, task.grid))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -224,7 +187,10 @@ def check_ends(task: Task, ends: Ends) -> None:
     Raises:
         InputError: an unknown input, no finite numbers, low above high, or an amount that may become negative.
     """
-    problems = []
+    unknown = [name for name in task.grid or () if name not in task.inputs]
+    problems = [
+        Problem("--grid", f'no uncertain input "{name}"', "", did_you_mean(name, list(task.inputs))) for name in unknown
+    ]
     for name, (low, high) in ends.items():
         where = f"--range {name}"
         if name not in task.inputs:
@@ -323,3 +289,15 @@ def range_of(text: str) -> tuple[str, tuple[Decimal, Decimal]]:
         return name, (Decimal(low), Decimal(high))
     except ArithmeticError:
         raise InputError([Problem(f"--range {text}", "no name and two numbers", "Expected NAME=LOW:HIGH")]) from None
+
+
+def pair_of(text: str) -> tuple[str, str]:
+    """Return the two names of ``INPUT,INPUT``.
+
+    Raises:
+        InputError: not two different names.
+    """
+    names = tuple(part.strip() for part in text.split(","))
+    if len(names) != 2 or names[0] == names[1]:
+        raise InputError([Problem(f"--grid {text}", "not two different inputs", "Expected INPUT,INPUT")])
+    return names[0], names[1]

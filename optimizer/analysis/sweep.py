@@ -7,11 +7,15 @@ import multiprocessing
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from optimizer.errors import InputError, Problem
+
+POOLS = 3
+"""Pools tried before what is left counts as failed: a process may be killed, a task that kills it never ends well."""
 
 Row = dict[str, Any]
 """Plain data, as JSON has it."""
@@ -70,10 +74,24 @@ def sweep(
 
 
 def _computed(keys: Sequence[str], work: Callable[[str], Row], jobs: int) -> Iterator[tuple[str, Row]]:
-    """Yield rows as they are done; interpreters start afresh, so that no solver thread is inherited."""
+    """Yield rows as they are done; what a process that died had not finished is given to a new pool."""
     if jobs <= 1 or len(keys) <= 1:
         yield from ((key, _guarded(work, key)) for key in keys)
         return
+    left = dict.fromkeys(keys)
+    for _ in range(POOLS):
+        try:
+            for key, row in _pooled(list(left), work, jobs):
+                del left[key]
+                yield key, row
+        except BrokenProcessPool:
+            continue
+        return
+    yield from ((key, {"failure": "the process computing it died each time"}) for key in left)
+
+
+def _pooled(keys: Sequence[str], work: Callable[[str], Row], jobs: int) -> Iterator[tuple[str, Row]]:
+    """Yield rows from a pool; interpreters start afresh, so that no solver thread is inherited."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(jobs, len(keys)), context, _install, (work,)) as pool:
         running: dict[Future[Row], str] = {pool.submit(_installed, key): key for key in keys}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from optimizer.cli.options import LibraryOptions, OutputOptions, ScenarioOptions
 from optimizer.cli.output import deliver, write_file
 from optimizer.cli.solve import ANSWERED, NOT_PROVEN, exit_code
+from optimizer.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -67,6 +68,47 @@ def _no_plan(loaded: Loaded, options: ScenarioOptions, output: OutputOptions) ->
     found = api.solve(loaded, options=options.solve_options())
     deliver(output, plan_json(found), lambda: plan_screen(rounded_plan(found), loaded.document.name))
     return exit_code(found, options.gap)
+
+
+def progress_of(output: OutputOptions) -> Callable[[int, int, float], None] | None:
+    """Return what tells done, rate and time left on stderr; None when nobody watches."""
+    import sys
+
+    if output.quiet or not sys.stderr.isatty():
+        return None
+
+    def tell(done: int, of: int, elapsed_s: float) -> None:
+        rate = done / max(elapsed_s, 1e-9)
+        print(f"{done} of {of}, {rate:.1f} per second, {(of - done) / rate:.0f} s left", file=sys.stderr)
+
+    return tell
+
+
+def write_rows(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
+    """Write rows as CSV, or as Parquet where pandas finds an engine for it; nested values as JSON text.
+
+    Raises:
+        InputError: another ending, no Parquet engine, or the file cannot be written.
+    """
+    import json
+
+    import pandas as pd
+
+    flat = [
+        {key: json.dumps(item) if isinstance(item, (dict, list)) else item for key, item in row.items()} for row in rows
+    ]
+    frame = pd.DataFrame(flat)
+    try:
+        if path.suffix == ".parquet":
+            frame.to_parquet(path, index=False)
+        elif path.suffix == ".csv":
+            frame.to_csv(path, index=False)
+        else:
+            raise InputError([Problem(str(path), f'ending "{path.suffix}"', "Expected .csv or .parquet")])
+    except ImportError:
+        raise InputError([Problem(str(path), "no Parquet engine", "", "pip install pyarrow, or write .csv")]) from None
+    except OSError as error:
+        raise InputError([Problem(str(path), f"cannot be written ({error.strerror})", "")]) from None
 
 
 def keep(path: Path, name: str, answer: Result) -> None:

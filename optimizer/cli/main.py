@@ -24,7 +24,9 @@ from optimizer.cli import (
     layouts,
     pareto,
     quotes,
+    risk,
     schema,
+    sensitivity,
     solve,
     verify,
 )
@@ -34,8 +36,8 @@ from optimizer.errors import ClusterbuyError, InputError, InternalError, Problem
 from optimizer.version import __version__
 
 COMMANDS = (
-    init, check, solve, compare, explain, alternatives, pareto, breakeven, layouts, backtest, catalog, quotes, verify,
-    diff, schema,
+    init, check, solve, compare, explain, alternatives, pareto, sensitivity, breakeven, risk, layouts, backtest,
+    catalog, quotes, verify, diff, schema,
 )  # fmt: skip
 """Modules whose import registers commands, in the order of ``--help``."""
 

@@ -62,6 +62,17 @@ def factor(text: str | Decimal) -> Decimal:
     return value
 
 
+def amount(text: str | Decimal) -> Decimal:
+    """Return a finite amount of zero or more."""
+    try:
+        value = Decimal(str(text))
+    except ArithmeticError:
+        value = Decimal("NaN")
+    if not value.is_finite() or value < 0:
+        raise typer.BadParameter(f'"{text}" is not an amount of zero or more; write 25000')
+    return value
+
+
 class Solver(StrEnum):
     """Values of ``--solver``."""
 

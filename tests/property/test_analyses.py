@@ -53,6 +53,18 @@ def test_the_curve_of_optimal_values_matches_independent_solves(seed: int) -> No
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_without_budgets_the_curve_is_concave(seed: int) -> None:
+    def unlimited(found: Instance) -> None:
+        found.scenario.pop("budget", None)
+
+    world = least_cost(seed).changed(unlimited).frame()
+    family = Family(inputs(world), quote_knob(world, "q0"), effort(), Modes())
+    lines = [piece.line for piece in envelope(LOW, HIGH, family.best, family.close) if piece.line]
+    slopes = [line.slope for line in lines]
+    assert slopes == sorted(slopes, reverse=True)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_fixed_plan_costs_a_straight_line_in_a_price(seed: int) -> None:
     world = least_cost(seed).frame()
     found = decided(world)

@@ -1,0 +1,166 @@
+"""Everything uncertain at once: candidate plans played through many states of the world."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from decimal import Decimal
+from functools import cached_property
+from math import floor
+
+from optimizer.analysis.candidates import candidate_plans
+from optimizer.analysis.decisions import PlanBrief, brief
+from optimizer.analysis.optimum import Effort
+from optimizer.analysis.price_plans import plan_name
+from optimizer.analysis.price_risk import DIGITS
+from optimizer.analysis.reality import Sample, Signed, duration
+from optimizer.analysis.sampling import points
+from optimizer.analysis.sweep import Row
+from optimizer.analysis.world import World
+from optimizer.api import inputs_of
+from optimizer.cost.choice import Choice
+from optimizer.engine.layouts import Floats
+from optimizer.io.loaded import Loaded
+from optimizer.schema.quote import SiteOffer
+from optimizer.schema.ranges import Range, Ranges
+from optimizer.solver.backend import Settings
+from optimizer.solver.planner import Modes
+from optimizer.solver.search import SolverName
+
+
+def price_spans(loaded: Loaded, ranges: Ranges) -> dict[str, Range]:
+    """Return quote -> range of its price factor, by how firm the quote is."""
+    kinds = {
+        "binding": ranges.price_binding,
+        "budgetary": ranges.price_budgetary,
+        "list": ranges.price_list,
+        "contract": ranges.price_contract,
+    }
+    return {name: kinds[quote.kind] for name, quote in loaded.quotes.items()}
+
+
+@dataclass(frozen=True)
+class WorldTask:
+    """Everything a block of samples is computed from; pickles.
+
+    Attributes:
+        loaded: The scenario.
+        ranges: How far inputs may move.
+        seed: Of the sample.
+        solver: Solver name.
+        settings: Its settings.
+        late_day: Stated cost of a late day; None: none.
+        known: Modes; what one process computed goes to the others.
+    """
+
+    loaded: Loaded
+    ranges: Ranges
+    seed: int
+    solver: SolverName
+    settings: Settings
+    late_day: Decimal | None
+    known: Modes = field(default_factory=Modes)
+
+    def __reduce__(self) -> tuple[type[WorldTask], tuple[object, ...]]:
+        """Pickle the question only."""
+        return WorldTask, tuple(getattr(self, part.name) for part in fields(self))
+
+    @cached_property
+    def world(self) -> World:
+        """The scenario as it is."""
+        return World(inputs_of(self.loaded))
+
+    @cached_property
+    def effort(self) -> Effort:
+        """What finding the candidates took."""
+        return Effort(self.solver, self.settings, time.monotonic())
+
+    @cached_property
+    def choices(self) -> tuple[Choice, ...]:
+        """The candidates, cheapest first."""
+        return tuple(candidate_plans(self.world.problem(self.known), self.effort))
+
+    @cached_property
+    def plans(self) -> tuple[PlanBrief, ...]:
+        """The candidates in a row each."""
+        return tuple(map(brief, self.choices))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the candidates."""
+        return tuple(map(plan_name, self.plans))
+
+    @cached_property
+    def signed(self) -> tuple[Signed, ...]:
+        """The candidates, signed."""
+        inputs = self.world.inputs
+        return tuple(
+            Signed(
+                choice, {run.candidate.workload: duration(run, inputs) for run in choice.runs}, inputs, self.late_day
+            )
+            for choice in self.choices
+        )
+
+    @cached_property
+    def dimensions(self) -> Mapping[str, tuple[float, float]]:
+        """Uncertain inputs that concern a candidate -> low and high end, in a fixed order."""
+        awards = [taken.option for choice in self.choices for taken in choice.taken]
+        spans = price_spans(self.loaded, self.ranges)
+        prices = {f"price.{q}": (spans[q].low, spans[q].high) for q in sorted({a.quote.quote for a in awards})}
+        sites = sorted({a.quote.quote for a in awards if isinstance(a.offer, SiteOffer)})
+        delivery = {f"delivery.{q}": self.ranges.delivery.ends(Decimal(0)) for q in sites}
+        platforms = sorted({run.platform.id for choice in self.choices for run in choice.runs if run.candidate.layout})
+        speed = {f"performance.{p}": (Decimal(0), Decimal(1)) for p in platforms}
+        scenario = self.world.frame.scenario
+        extra = {
+            f"workloads.{name}.extra_compute": self.ranges.extra_compute.ends(work.extra_compute)
+            for name, work in scenario.workloads.items()
+            if work.extra_compute is not None and work.architecture
+        }
+        key = "reliability.node_failures_per_1000_days"
+        failures = {key: self.ranges.failures.ends(scenario.reliability.node_failures_per_1000_days)}
+        ends = prices | delivery | speed | extra | failures
+        return {name: (max(float(low), _floor(name)), float(high)) for name, (low, high) in ends.items()}
+
+    def columns(self, first: int, last: int) -> dict[str, Floats]:
+        """Return input -> values of samples ``first`` to ``last`` - 1: uniform between the ends, independent."""
+        spread = points(first, last, len(self.dimensions), self.seed)
+        return {
+            name: low + spread[:, column] * (high - low)
+            for column, (name, (low, high)) in enumerate(self.dimensions.items())
+        }
+
+    def __call__(self, key: str) -> Row:
+        """Return what becomes of every candidate in the samples of a block ``first-last``."""
+        first, last = map(int, key.split("-"))
+        columns = self.columns(first, last)
+        samples = [
+            self._sample({name: float(values[at]) for name, values in columns.items()}) for at in range(last - first)
+        ]
+        fates = [[signed.fate(sample) for signed in self.signed] for sample in samples]
+        return {
+            "npv": [[fate.npv for fate in row] for row in fates],
+            "in_time": [[fate.in_time for fate in row] for row in fates],
+            "in_budget": [[fate.in_budget for fate in row] for row in fates],
+            "proven": self.effort.proven,
+        }
+
+    def _sample(self, values: Mapping[str, float]) -> Sample:
+        base = float(self.world.frame.scenario.reliability.node_failures_per_1000_days)
+        return Sample(
+            prices={name: round(value, DIGITS) for name, value in _part(values, "price.").items()},
+            quantiles=_part(values, "performance."),
+            weeks={name: floor(value + 0.5) for name, value in _part(values, "delivery.").items()},
+            extra_compute={n.removesuffix(".extra_compute"): v for n, v in _part(values, "workloads.").items()},
+            failures=values.get("reliability.node_failures_per_1000_days", base),
+        )
+
+
+def _floor(name: str) -> float:
+    """Return the least value an input may take: only deliveries can be early."""
+    return float("-inf") if name.startswith("delivery.") else 0.0
+
+
+def _part(values: Mapping[str, float], prefix: str) -> dict[str, float]:
+    return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}

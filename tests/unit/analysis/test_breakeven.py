@@ -1,0 +1,94 @@
+"""Break-even prices that can be checked by hand."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from optimizer.analysis.breakeven import Breakeven, breakeven
+from optimizer.errors import InputError
+from tests.unit.analysis.small import small
+
+
+def found(answer: Breakeven | None) -> Breakeven:
+    assert answer is not None
+    return answer
+
+
+def near(value: float) -> object:
+    return pytest.approx(Decimal(value), rel=Decimal("1e-6"))
+
+
+def test_ada_wins_until_her_price_is_bobs(tmp_path: Path) -> None:
+    answer = found(breakeven(small(tmp_path), quote="ada"))
+    assert (answer.price, answer.currency, answer.unit, answer.offer) == (100_000, "USD", "node", "ada/node")
+    assert answer.holds == (25_000, near(120_000))
+    (switch,) = answer.switches
+    assert (switch.price, switch.factor) == (near(120_000), near(1.2))
+    assert (switch.to.platform, switch.to.vendors) == ("h100-sxm", ("Bob",))
+    assert switch.verified
+    assert answer.proven
+
+
+def test_bob_must_come_down_to_adas_price(tmp_path: Path) -> None:
+    answer = found(breakeven(small(tmp_path), quote="bob"))
+    assert answer.holds == (near(100_000), 480_000)
+    assert [switch.to.vendors for switch in answer.switches] == [("Bob",)]
+
+
+def test_one_subject_stands_in_the_answer(tmp_path: Path) -> None:
+    keys = set(found(breakeven(small(tmp_path), platform="h100-sxm")).model_dump())
+    assert "platform" in keys
+    assert not keys & {"quote", "input"}
+
+
+def test_scaling_every_offer_of_the_only_platform_changes_nothing(tmp_path: Path) -> None:
+    answer = found(breakeven(small(tmp_path), platform="h100-sxm"))
+    assert (answer.switches, answer.holds) == ((), answer.bounds)
+
+
+def test_a_budget_ends_the_interval_where_the_plan_can_no_longer_be_paid(tmp_path: Path) -> None:
+    """Ten nodes of Ada within 1,100,000: up to 110,000 each; Bob's cost 1,200,000."""
+    answer = found(breakeven(small(tmp_path, "budget.total=1.1e6"), quote="ada"))
+    (switch,) = answer.switches
+    assert switch.price == near(110_000)
+    assert (switch.to.platform, switch.to.vendors, switch.plan) == (None, (), None)
+    assert switch.verified
+
+
+def test_the_value_after_the_run_moves_the_number_of_nodes(tmp_path: Path) -> None:
+    """More value, more accelerators: the vendor stays, the plan does not."""
+    use = "{policy: use, max_accelerators: 160, value_per_accelerator_hour: 1}"
+    answer = found(breakeven(small(tmp_path, f"after_run={use}"), after_run=True))
+    assert answer.input == "after_run.value_per_accelerator_hour"
+    assert answer.switches == ()
+    low, high = answer.plan_holds
+    assert answer.bounds[0] <= low <= 1 <= high < answer.bounds[1]
+
+
+def test_without_a_plan_there_is_no_answer(tmp_path: Path) -> None:
+    assert breakeven(small(tmp_path, "budget.total=1000"), quote="ada") is None
+
+
+@pytest.mark.parametrize(
+    ("subject", "words"),
+    [
+        ({"quote": "adda"}, 'nothing named "adda".*Did you mean "ada"'),
+        ({"platform": "b200-hgx"}, "platform with an offer"),
+        ({}, "not exactly one subject"),
+        ({"quote": "ada", "platform": "h100-sxm"}, "not exactly one subject"),
+        ({"after_run": True}, "Only the policy use has a value"),
+        ({"quote": "ada", "factors": (Decimal(2), Decimal(4))}, "low < 1 < high"),
+        ({"quote": "ada", "factors": (Decimal("NaN"), Decimal(4))}, "low < 1 < high"),
+    ],
+)
+def test_bad_questions_are_refused(tmp_path: Path, subject: dict[str, object], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        breakeven(small(tmp_path), **subject)  # type: ignore[arg-type]
+
+
+def test_only_costs_are_compared(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="breakeven compares costs"):
+        breakeven(small(tmp_path, "objective=time"), quote="ada")
