@@ -140,7 +140,7 @@ def test_screens_name_what_matters(scenario: Path, capsys: pytest.CaptureFixture
     ):
         name, *more = command
         assert main([name, str(scenario), *more]) == 0
-        assert words in capsys.readouterr().out
+        assert words in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_killed_run_resumes_and_says_the_same(scenario: Path, tmp_path: Path) -> None:
