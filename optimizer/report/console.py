@@ -256,7 +256,7 @@ def _workload(work: WorkloadPlan, awarded: int) -> list[str]:
     lines = [f"{work.name}   {where}   {how}   {work.days:,} days   {work.start} -> {work.end}"]
     if work.band is not None:
         band = f"{work.band.low_days:,.0f} to {work.band.high_days:,.0f} days"
-        lines.append(f"  planned on the safe side; 8 of 10 such runs take {band} (evidence: {work.evidence})")
+        lines.append(f"  planned at your quantile; 8 of 10 such runs take {band} (evidence: {work.evidence})")
     return lines
 
 

@@ -249,6 +249,14 @@ class Reliability(Frozen):
     spare_confidence: Annotated[Exact, Field(ge=0, lt=1)] = Field(default=Decimal("0.95"), validate_default=True)
     """Wanted probability that enough nodes work; spares are planned at our own sites until it holds."""
 
+    @model_validator(mode="after")
+    def _mostly_at_work(self) -> Reliability:
+        if self.node_failures_per_1000_days * self.repair_days > 1000:
+            raise ValueError(
+                "node_failures_per_1000_days x repair_days is above 1,000: a node would be away more than half of the time"
+            )
+        return self
+
 
 CountTable = dict[int, Money]
 

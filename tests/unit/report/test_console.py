@@ -44,7 +44,7 @@ def test_the_answer_is_on_one_screen() -> None:
         "Acme acme-1 / node",
         "x h200-sxm, tier 1+ at 2.35 USD each",
         "pretrain   32 h200-sxm (4 nodes) in hall-a   fp8, TP 2 · DP 16, micro-batch 1, batch 512   100 days",
-        "planned on the safe side; 8 of 10 such runs take 90 to 112 days (evidence: public_run)",
+        "planned at your quantile; 8 of 10 such runs take 90 to 112 days (evidence: public_run)",
         "Binding   budget (1,234.57 of 5,000 USD)",
         "b200-hgx    offer  no quote offers it",
         "1 assumptions in --json; warnings: clusterbuy check small.yaml",

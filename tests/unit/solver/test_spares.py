@@ -62,3 +62,9 @@ def test_the_largest_fleets_are_answered() -> None:
     found = spares(16_384, setting)
     mean, spread = 0.07 * 16_384, (16_384 * 0.07 * 1.07) ** 0.5  # of a negative binomial: n x, sqrt(n x (1 + x))
     assert mean + 1.5 * spread < found < mean + 1.8 * spread  # 95 % lie within 1.645 deviations
+
+
+def test_nodes_away_more_than_half_of_the_time_are_refused() -> None:
+    assert spares(1, Reliability(node_failures_per_1000_days=100, repair_days=10)) > 0
+    with pytest.raises(ValueError, match="away more than half"):
+        Reliability(node_failures_per_1000_days=101, repair_days=10)
