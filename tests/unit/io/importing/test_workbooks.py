@@ -94,6 +94,17 @@ def test_ods_is_read(tmp_path: Path, imported: Importer) -> None:
     assert (quote.lines[0].computed, quote.lines[0].cell) == (Decimal("7.50"), "S!C4")
 
 
+def test_an_excel_97_workbook_is_read_with_its_types(imported: Importer) -> None:
+    (quote,) = imported(THREE.parent / "excel-97.xls").quotes
+    assert (quote.vendor, quote.currency, quote.valid_until) == (
+        "Cobalt Compute (invented)",
+        "USD",
+        dt.date(2027, 1, 15),
+    )
+    (line,) = quote.lines
+    assert (line.quantity, line.computed, line.cell) == (4, Decimal("1649382.68"), "Offer!C5")
+
+
 def filled(path: Path, head: dict[str, str], rows: list[dict[str, Any]]) -> Path:
     """Fill in a blank bid sheet the way a vendor does."""
     write_template(path, ["b200-hgx", "h200-sxm"])
