@@ -94,6 +94,9 @@ def _hired(option: Option, run: Run) -> Option:
 def _quantities(pool: Pool, option: Option, problem: Problem, profile: Profile) -> range:
     if option.is_hired and not _for_run(option, profile):
         return range(0)
+    if option.is_dedicated:
+        units = ceil(profile.nodes_needed / pool.platform.nodes_per_unit)
+        return range(units, units + 1)
     step, least = option.offer.units.step, max(option.offer.units.min, unit_prices(option, problem.frame)[0][0], 1)
     return range(ceil(least / step) * step, units_limit(pool, option, problem) + 1, step)
 

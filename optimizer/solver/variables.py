@@ -188,12 +188,18 @@ def _order(
     profiles = _hourly_profiles(builder, pool, option) if option.is_hired else [None]
     variables = []
     for piece in pieces:
-        upper = _piece_upper(piece, bounds[1])
+        most = _piece_upper(piece, bounds[1])
         for profile in profiles:
             where = f" {piece.lot.delivery} {piece.first}+" + (f" for #{builder.chosen[profile]}" if profile else "")
+            upper = mode_units(profile) if profile and option.is_dedicated else most
             number = builder.model.integer(f"units {label}{where}", 0, upper)
             variables.append(PieceVar(_for(piece, profile), profile, number, upper))
     return Order(option, tier, index, *bounds, tuple(variables))
+
+
+def mode_units(profile: Profile) -> int:
+    """Return the units of a dedicated system a run takes: no more are made ready for it."""
+    return ceil(profile.nodes_needed / profile.pool.platform.nodes_per_unit)
 
 
 def _for(piece: Piece, profile: Profile | None) -> Piece:

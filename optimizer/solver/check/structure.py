@@ -10,9 +10,8 @@ from collections.abc import Iterator
 
 from optimizer.results import Award, Plan
 from optimizer.schema.platform import Platform
-from optimizer.schema.quote import PriceState, PurchaseOffer, QuoteLine, TieredPrice
+from optimizer.schema.quote import Offer, PriceState, PurchaseOffer, QuoteLine, TieredPrice
 from optimizer.schema.scenario import Scenario
-from optimizer.solver.check.case import KnownOffer
 from optimizer.solver.check.facts import Breach, Breaches, Facts, holds, same
 
 
@@ -49,16 +48,14 @@ def _award_breaches(award: Award, facts: Facts) -> Breaches:
     yield from same(f"awards[{where}].vendor", "", award.vendor, quote.vendor)
     yield from same(f"awards[{where}].platform", "", award.platform, offer.platform)
     yield from same(f"awards[{where}].type", "", award.type, str(offer.type))
-    if not isinstance(offer, KnownOffer):
-        yield Breach("offer", where, f"an award of type {offer.type}", "a type that can be recomputed")
-    elif offer.platform not in facts.platforms:
+    if offer.platform not in facts.platforms:
         yield Breach("platform", where, offer.platform, "a known platform")
     else:
         yield from _price_breaches(where, offer)
         yield from _contract_breaches(where, award, offer)
 
 
-def _price_breaches(where: str, offer: KnownOffer) -> Breaches:
+def _price_breaches(where: str, offer: Offer) -> Breaches:
     if isinstance(offer.price, PriceState) and not offer.price.is_zero:
         yield Breach("price", where, "an award", f"price {offer.price}")
     tiers = offer.price
@@ -73,7 +70,7 @@ def _unpriced(line: QuoteLine) -> bool:
     return not line.optional and isinstance(line.price, PriceState) and not line.price.is_zero
 
 
-def _contract_breaches(where: str, award: Award, offer: KnownOffer) -> Breaches:
+def _contract_breaches(where: str, award: Award, offer: Offer) -> Breaches:
     rented = not isinstance(offer, PurchaseOffer)
     expected = "a contract end" if rented else "none for owned hardware"
     yield from holds((award.contract_end is not None) == rented, "contract_end", where, award.contract_end, expected)

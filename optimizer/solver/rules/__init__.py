@@ -40,6 +40,7 @@ RULES: tuple[Rule, ...] = (
     Rule("pool_use", "pool", None, capacity.pool_use),
     Rule("cover", "pool", "supply", capacity.cover),
     Rule("hourly", "pool", None, capacity.hourly),
+    Rule("dedicated", "pool", None, capacity.dedicated),
     Rule("fabric", "pool", "fabric", capacity.fabric),
     Rule("power", "shared", "power", site.power),
     Rule("racks", "shared", "racks", site.racks),
