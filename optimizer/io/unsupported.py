@@ -18,9 +18,6 @@ _OFFER_TYPES = (OfferType.DEDICATED,)
 
 def unsupported(loaded: Loaded) -> Iterator[Problem]:
     """Yield a problem for every use of something not supported yet."""
-    scenario = loaded.scenario
-    if len(scenario.workloads) > 1:
-        yield _refused(loaded.document, ("workloads",), "more than one workload", "Plan them one at a time")
     for quote_id, name, offer in loaded.offers():
         record = loaded.quote_documents[quote_id]
         if offer.type in _OFFER_TYPES:

@@ -65,6 +65,15 @@ class Holding:
         return f"{self.award.platform}@{self.award.place}"
 
     @property
+    def hired(self) -> bool:
+        """Whether it is rented for one run."""
+        return isinstance(self.offer, BlockOffer | OnDemandOffer)
+
+    def joins(self, run: WorkloadPlan) -> bool:
+        """Return whether its nodes are in the pool of a run, and not hired for another one."""
+        return self.pool == run.pool and (not self.hired or self.award.workload in (None, run.name))
+
+    @property
     def first_day(self) -> dt.date:
         """Day of the first delivery."""
         return min(delivery.day for delivery in self.deliveries)
@@ -137,7 +146,7 @@ class Case:
 
     def covers(self, holding: Holding, delivery: Delivery, run: WorkloadPlan) -> bool:
         """Return whether a lot of a holding counts for a run: same pool, ready by its start, in contract to its end."""
-        if holding.pool != run.pool or holding.ready(delivery) > run.start:
+        if not holding.joins(run) or holding.ready(delivery) > run.start:
             return False
         end = holding.award.contract_end
         if isinstance(holding.offer, OnDemandOffer):
