@@ -79,7 +79,7 @@ def test_cp_sat_highs_and_enumeration_agree_on_several_runs(block: int) -> None:
 
 
 def test_the_instances_of_several_runs_hold_what_they_should() -> None:
-    """Runs at the same time in a pool, one after another, starts that follow runs, terms and hires that wait for them."""
+    """Runs at the same time in a pool, one after another, starts that follow runs, hires for several, terms."""
     seen: Counter[str] = Counter()
     for seed in range(45):
         world = several(seed).frame()
@@ -93,10 +93,8 @@ def test_the_instances_of_several_runs_hold_what_they_should() -> None:
         seen["follows"] += any((run.candidate.workload, run.pool, run.start) in waits for run in runs)
         seen["hired twice"] += len({award.workload for award in taken} - {None}) > 1
         seen["term"] += any(award.option.end is not None and award.workload is None for award in taken)
-        seen["term after a run"] += any(award.option.follows and award.workload is None for award in taken)
     assert seen["optimal"] > 15
     assert min(seen[name] for name in ("infeasible", "together", "in turn", "follows", "hired twice", "term")) > 1
-    assert seen["term after a run"] > 0
 
 
 def test_the_instances_hold_what_they_should() -> None:
