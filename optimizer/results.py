@@ -151,6 +151,7 @@ class Candidate:
         high_days: 90th percentile of the duration.
         effective_flop_per_accelerator_day: Useful model FLOP per accelerator and day; None for a stated mode.
         source: Where a stated mode comes from.
+        system: ``quote/offer`` of the dedicated system that states it; empty otherwise.
     """
 
     workload: str
@@ -170,6 +171,7 @@ class Candidate:
     high_days: float | None
     effective_flop_per_accelerator_day: float | None
     source: str = "engine"
+    system: str = ""
 
 
 class Rejection(Result):

@@ -6,7 +6,7 @@ import datetime as dt
 from dataclasses import dataclass
 
 from optimizer.cost.frame import DAY
-from optimizer.cost.option import Option
+from optimizer.cost.option import Option, pool_name
 from optimizer.results import Candidate
 from optimizer.schema.platform import Platform
 
@@ -21,6 +21,7 @@ class Run:
         place: Site, or ``vendor/region``.
         site: Our site; None in a provider's region.
         start: First day.
+        system: ``quote/offer`` of the dedicated system it takes; empty otherwise.
     """
 
     candidate: Candidate
@@ -28,6 +29,7 @@ class Run:
     place: str
     site: str | None
     start: dt.date
+    system: str = ""
 
     @property
     def end(self) -> dt.date:
@@ -37,7 +39,7 @@ class Run:
     @property
     def pool(self) -> str:
         """The pool it runs in."""
-        return f"{self.platform.id}@{self.place}"
+        return pool_name(self.platform.id, self.place, self.system)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     from optimizer.results import CompareRow, Comparison, Verification
 
 _STATUS_STYLE = {"optimal": "bold green", "feasible": "bold yellow", "infeasible": "bold red", "unknown": "bold red"}
-_EACH = {"lease": "per month", "reserved": "per hour", "block": "per hour", "on_demand": "per hour"}
+_EACH = {
+    "lease": "per month",
+    "reserved": "per hour",
+    "block": "per hour",
+    "on_demand": "per hour",
+    "dedicated": "for the run",
+}
 _SHOWN_REJECTIONS = 6
 
 

@@ -12,8 +12,8 @@ from optimizer.cost.charge import Charge, with_contingency
 from optimizer.cost.choice import Run
 from optimizer.cost.entries import COUNTED, counted_charge, matching, shared_charge, table
 from optimizer.cost.frame import DAY, Frame
-from optimizer.cost.items import hire_charges, unit_charges
-from optimizer.cost.option import Option, Piece, hired, possible_pieces, shortest_hire
+from optimizer.cost.items import hire_charges, system_charges, unit_charges
+from optimizer.cost.option import Option, Piece, hired, most_nodes, possible_pieces, shortest_hire
 from optimizer.cost.plan_cost import present_value, run_energy, serves
 from optimizer.cost.value import value_charges
 from optimizer.schema.scenario import AfterRun, CostEntry
@@ -160,6 +160,8 @@ class PoolBound:
 
     def _hire(self, piece: Piece, run_end: dt.date) -> float:
         end = piece.option.hire_end(run_end)
+        if piece.option.is_dedicated:
+            return self._value(system_charges(piece.option, self.frame)) / most_nodes(piece.option)
         return self._value(hire_charges(hired(piece, end))) / self.pool.platform.nodes_per_unit if end else INFINITE
 
 

@@ -112,10 +112,10 @@ def _menus(problem: Problem, runs: Sequence[Profile]) -> list[Menu]:
             least = signed.get(option.offer_key, 0)
             if pool.name not in used and not least and problem.frame.scenario.objective != "capacity":
                 continue
-            units = [number for number in _quantities(pool, option, problem) if option.is_hired or number >= least]
             for award in _takers(option, runs):
                 menu = menus.setdefault((option.offer_key, award.workload), [None])
-                menu += [replace(award, units=number) for number in units]
+                units = _quantities(pool, award, problem, runs)
+                menu += [replace(award, units=number) for number in units if option.is_hired or number >= least]
     return list(menus.values())
 
 
@@ -131,7 +131,12 @@ def _takers(option: Option, runs: Sequence[Profile]) -> Iterator[Taken]:
         yield Taken(option, 0)
 
 
-def _quantities(pool: Pool, option: Option, problem: Problem) -> range:
+def _quantities(pool: Pool, award: Taken, problem: Problem, runs: Sequence[Profile]) -> range:
+    option = award.option
+    if option.is_dedicated:
+        needed = next(profile.nodes_needed for profile in runs if profile.workload == award.workload)
+        units = ceil(needed / pool.platform.nodes_per_unit)
+        return range(units, units + 1)
     step, least = option.offer.units.step, max(option.offer.units.min, unit_prices(option, problem.frame)[0][0], 1)
     return range(ceil(least / step) * step, units_limit(pool, option, problem) + 1, step)
 

@@ -15,11 +15,12 @@ from optimizer.cost.option import Lot, Option
 from optimizer.results import LimitName, Rejection
 from optimizer.schema.platform import Platform
 from optimizer.schema.quote import (
+    DedicatedOffer,
     LeaseOffer,
     Offer,
     PriceState,
     Quote,
-    RentalOffer,
+    RegionOffer,
     ReservedOffer,
     SiteOffer,
     TieredPrice,
@@ -46,6 +47,11 @@ class Listed:
     name: str
     offer: Offer
     platform: Platform
+
+    @property
+    def system(self) -> str:
+        """``quote/offer`` of a dedicated system; empty otherwise."""
+        return f"{self.quote.quote}/{self.name}" if isinstance(self.offer, DedicatedOffer) else ""
 
     def reject(self, limit: LimitName, needed: object, available: object, unit: str, reason: str) -> Rejection:
         """Return the rejection of this offer."""
@@ -147,7 +153,7 @@ def _timed(entry: Listed, frame: Frame) -> Rejection | None:
     offer = entry.offer
     if isinstance(offer, SiteOffer) and offer.lead_weeks is None and not offer.lots:
         return entry.reject("delivery", "a lead time", "unknown", "", "lead time unknown")
-    if isinstance(offer, RentalOffer) and offer.start and _rental_window(entry, frame)[0] > offer.start[1]:
+    if isinstance(offer, RegionOffer) and offer.start and _rental_window(entry, frame)[0] > offer.start[1]:
         earliest = _rental_window(entry, frame)[0]
         return entry.reject(
             "delivery", offer.start[1], earliest, "date", f"cannot start before {earliest}, last start {offer.start[1]}"
@@ -269,7 +275,7 @@ def _postponed(lots: tuple[Lot, ...], site: str, frame: Frame) -> Iterator[tuple
 def _rental_window(entry: Listed, frame: Frame) -> tuple[dt.date, dt.date]:
     """Return the first and last possible first day of a rental."""
     offer = entry.offer
-    if not isinstance(offer, RentalOffer):
+    if not isinstance(offer, RegionOffer):
         raise TypeError(f"{entry.name} is not a rental")
     weeks = offer.lead_weeks[1] if isinstance(offer.lead_weeks, tuple) else 0
     days = [frame.order_date + 7 * weeks * DAY, entry.platform.available_from or frame.today]
@@ -283,8 +289,8 @@ def rental_ready(entry: Listed, frame: Frame) -> dt.date:
 
 
 def rental_place(entry: Listed) -> str | None:
-    """Return ``vendor/region`` of a rental; None for an offer that is delivered to us."""
-    return f"{entry.quote.vendor}/{entry.offer.region}" if isinstance(entry.offer, RentalOffer) else None
+    """Return ``vendor/region`` of a rental or dedicated system; None for an offer that is delivered to us."""
+    return f"{entry.quote.vendor}/{entry.offer.region}" if isinstance(entry.offer, RegionOffer) else None
 
 
 def rental_options(entry: Listed, starts: Iterable[dt.date], frame: Frame) -> Iterator[Option]:

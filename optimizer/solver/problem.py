@@ -16,7 +16,7 @@ from optimizer.cost.choice import Run
 from optimizer.cost.entries import matching, pieces_per_unit, table
 from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.items import hire_charges, is_invoiced, unit_charges
-from optimizer.cost.option import UNLIMITED_UNITS, Option, Piece, maximum, possible_pieces, shortest_hire
+from optimizer.cost.option import UNLIMITED_UNITS, Option, Piece, maximum, pool_name, possible_pieces, shortest_hire
 from optimizer.results import Rejection
 from optimizer.schema.platform import Platform
 from optimizer.schema.quote import TieredPrice
@@ -45,6 +45,7 @@ class Pool:
         site: Our site; None in a provider's region.
         options: What can be awarded there, in order of offer and delivery.
         owned_nodes: Nodes we have there.
+        system: ``quote/offer`` of a dedicated system, which is a pool of its own; empty otherwise.
     """
 
     platform: Platform
@@ -52,11 +53,12 @@ class Pool:
     site: str | None
     options: tuple[Option, ...]
     owned_nodes: int
+    system: str = ""
 
     @property
     def name(self) -> str:
-        """``platform@place``."""
-        return f"{self.platform.id}@{self.place}"
+        """``platform@place``, and the dedicated system."""
+        return pool_name(self.platform.id, self.place, self.system)
 
     @cached_property
     def starts(self) -> tuple[dt.date, ...]:
@@ -170,11 +172,11 @@ def pools(frame: Frame) -> tuple[tuple[Pool, ...], tuple[Rejection, ...]]:
 def _rentals(usable: Sequence[Listed], site: Sequence[Option], frame: Frame) -> list[Option]:
     """Rentals are offered from the releases and from the days on which others of their pool become ready."""
     releases = {window(workload, frame)[0] for workload in frame.scenario.workloads.values()}
-    groups: dict[tuple[str, str], list[Listed]] = defaultdict(list)
+    groups: dict[tuple[str, str, str], list[Listed]] = defaultdict(list)
     for entry in usable:
         place = rental_place(entry)
         if place is not None:
-            groups[entry.platform.id, place].append(entry)
+            groups[entry.platform.id, place, entry.system].append(entry)
     found = []
     for entries in groups.values():
         ready = [rental_ready(entry, frame) for entry in entries]
@@ -184,18 +186,18 @@ def _rentals(usable: Sequence[Listed], site: Sequence[Option], frame: Frame) -> 
 
 
 def _grouped(options: Sequence[Option], frame: Frame) -> tuple[Pool, ...]:
-    groups: dict[str, list[Option]] = defaultdict(list)
+    groups: dict[tuple[str, str, str], list[Option]] = defaultdict(list)
     for option in options:
-        groups[option.pool].append(option)
-    owned: dict[str, int] = defaultdict(int)
+        groups[option.platform.id, option.place, option.system].append(option)
+    owned: dict[tuple[str, str, str], int] = defaultdict(int)
     for own in frame.scenario.owned:
-        owned[f"{own.platform}@{own.site}"] += own.nodes
+        owned[own.platform, own.site, ""] += own.nodes
     found = []
-    for name in sorted({*groups, *owned}):
-        platform, _, place = name.partition("@")
+    for key in sorted({*groups, *owned}):
+        platform, place, system = key
         site = place if place in frame.scenario.sites else None
-        members = tuple(sorted(groups.get(name, []), key=lambda option: option.key))
-        found.append(Pool(frame.platforms[platform], place, site, members, owned[name]))
+        members = tuple(sorted(groups.get(key, []), key=lambda option: option.key))
+        found.append(Pool(frame.platforms[platform], place, site, members, owned[key], system))
     return tuple(found)
 
 
@@ -249,11 +251,14 @@ def _units_ready(option: Option, start: dt.date | None) -> int:
 def units_limit(pool: Pool, option: Option, problem: Problem) -> int:
     """Return a number of units an award never needs to exceed.
 
-    Beyond the nodes of the largest run of each workload, the highest price break, the minimum, the last fall of a table of ``costs`` and
+    A dedicated system has the units of its mode. Beyond the nodes of the largest run of each workload, the highest price
+    break, the minimum, the last fall of a table of ``costs`` and
     the after-run cap a unit only costs; where vendors must share, they follow the largest of them.
     When capacity is the objective, what the budget buys or the site feeds.
     """
     step = option.offer.units.step
+    if option.is_dedicated:
+        return largest_mode(pool, problem)
     if problem.frame.scenario.objective == "capacity":
         return min(maximum(option), _affordable(option, problem.frame)) // step * step
     units = _worth(pool, option, problem)
@@ -263,6 +268,12 @@ def units_limit(pool: Pool, option: Option, problem: Problem) -> int:
         largest = max(_worth(pool, other, problem) for other in pool.options)
         units = largest + lcm(*(other.offer.units.step for other in pool.options))
     return min(maximum(option), ceil(units / step) * step)
+
+
+def largest_mode(pool: Pool, problem: Problem) -> int:
+    """Return the units of the largest run of a pool."""
+    per_unit = pool.platform.nodes_per_unit
+    return max((ceil(p.nodes_needed / per_unit) for p in problem.profiles if p.pool is pool), default=0)
 
 
 def _worth(pool: Pool, option: Option, problem: Problem) -> int:

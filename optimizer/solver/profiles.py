@@ -61,7 +61,9 @@ def tightened(frame: Frame, candidates: Candidates) -> dict[str, Window]:
 def _following(windows: Mapping[str, Window], candidates: Candidates, found: Sequence[Pool], frame: Frame) -> Days:
     """Return the days on which a run may start after another: after one run, after that one's follower, and so on."""
     lengths = {
-        (name, pool.name): sorted({mode.days for mode in modes if mode.platform == pool.platform.id})
+        (name, pool.name): sorted(
+            {mode.days for mode in modes if (mode.platform, mode.system) == (pool.platform.id, pool.system)}
+        )
         for name, modes in candidates.items()
         for pool in found
     }
@@ -138,13 +140,13 @@ def _profiles(
     starts = sorted(day for day in base_starts(name, pool, frame) if day >= first)
     days = [*((day, False) for day in starts), *((day, True) for day in sorted(following.get((name, pool.name), ())))]
     for candidate in candidates:
-        if candidate.platform != pool.platform.id:
+        if (candidate.platform, candidate.system) != (pool.platform.id, pool.system):
             continue
         needed = candidate.nodes + _spare_nodes(candidate, pool, frame)
         for start, follows in days:
             if candidate.days > (last - start).days + 1:
                 continue
-            run = Run(candidate, pool.platform, pool.place, pool.site, start)
+            run = Run(candidate, pool.platform, pool.place, pool.site, start, pool.system)
             profile = Profile(name, pool, run, needed, follows)
             if supplied(profile):
                 yield profile

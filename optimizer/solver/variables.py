@@ -224,12 +224,18 @@ def _order(builder: Builder, blank: Order, pieces: list[Piece], profiles: list[P
     index = builder.model.boolean(f"take {label}")
     variables = []
     for piece in pieces:
-        upper = _piece_upper(piece, blank.most)
+        most = _piece_upper(piece, blank.most)
         for profile in profiles:
             where = f" {piece.lot.delivery} {piece.first}+" + (f" for #{builder.chosen[profile]}" if profile else "")
+            upper = mode_units(profile) if profile and option.is_dedicated else most
             number = builder.model.integer(f"units {label}{where}", 0, upper)
             variables.append(PieceVar(_for(piece, profile), profile, number, upper))
     return replace(blank, index=index, pieces=tuple(variables))
+
+
+def mode_units(profile: Profile) -> int:
+    """Return the units of a dedicated system a run takes: no more are made ready for it."""
+    return ceil(profile.nodes_needed / profile.pool.platform.nodes_per_unit)
 
 
 def _for(piece: Piece, profile: Profile | None) -> Piece:

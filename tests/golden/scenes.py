@@ -8,6 +8,7 @@ from typing import Any
 from optimizer.cost.frame import Frame
 from optimizer.schema.quote import Quote
 from tests.unit.cost.world import (
+    dedicated,
     frame,
     hourly,
     lease,
@@ -17,6 +18,7 @@ from tests.unit.cost.world import (
     reserved,
     site,
     stated,
+    wafer,
     workload,
 )
 
@@ -69,6 +71,12 @@ def cover() -> Frame:
 def hours() -> Frame:
     """Hours are rented for the run that is chosen."""
     return frame(quote(hourly(10)), workloads=TWO_MODES)
+
+
+def dedicated_system() -> Frame:
+    """Two sizes of a dedicated system, taken for the days of their run; a box that runs by the hour."""
+    offers = {"system": dedicated(900, (4, 60), (8, 30), acceptance_days=10), "hours": hourly(10)}
+    return frame(quote(offers), platforms=[platform(), wafer()])
 
 
 def fabric() -> Frame:
@@ -231,6 +239,7 @@ SCENES: dict[str, Callable[[], Frame]] = {
     "hourly": hours,
     "share": share,
     "hired_supply": hired_supply,
+    "dedicated": dedicated_system,
     "fabric": fabric,
     "power": power,
     "racks": racks,

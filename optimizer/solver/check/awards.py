@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 
-from optimizer.schema.quote import BlockOffer, LeaseOffer, OnDemandOffer, Quote, ReservedOffer, TieredPrice
+from optimizer.schema.quote import (
+    BlockOffer,
+    DedicatedOffer,
+    LeaseOffer,
+    OnDemandOffer,
+    Quote,
+    RegionOffer,
+    ReservedOffer,
+    TieredPrice,
+)
 from optimizer.schema.scenario import Fixed
 from optimizer.solver.check.case import Case, Holding, order_day
 from optimizer.solver.check.cash import total
@@ -41,6 +50,10 @@ def _need_breaches(case: Case, holding: Holding) -> Breaches:
     """Yield a breach for an award in a pool without a run; only the objective capacity wants one."""
     wanted = case.scenario.objective == "capacity" or holding.pool in {run.pool for run in case.runs}
     yield from holds(wanted, "pool", holding.label, f"an award in {holding.pool}", "no run in that pool")
+    if isinstance(holding.offer, DedicatedOffer):
+        stated = ", ".join(f"{mode.workload} on {mode.units} units in {mode.days} days" for mode in holding.offer.modes)
+        taken = any(case.system(run) is holding for run in case.runs)
+        yield from holds(taken, "mode", holding.label, f"{holding.award.units} units for no run", stated)
 
 
 def _signed_breaches(case: Case, fixed: Fixed) -> Breaches:
@@ -86,7 +99,7 @@ def _quantity_breaches(holding: Holding) -> Breaches:
 
 def _place_breaches(case: Case, holding: Holding) -> Breaches:
     place, offer = holding.award.place, holding.offer
-    if isinstance(offer, ReservedOffer | BlockOffer | OnDemandOffer):
+    if isinstance(offer, RegionOffer):
         yield from same("region", holding.label, place, f"{holding.quote.vendor}/{offer.region}")
         return
     allowed = sorted(case.scenario.sites if offer.sites is None else set(offer.sites) & set(case.scenario.sites))
@@ -98,7 +111,7 @@ def _contract_breaches(case: Case, holding: Holding) -> Breaches:
     if isinstance(offer, LeaseOffer | ReservedOffer):
         end = add_months(award.delivery_date, offer.term_months) - dt.timedelta(days=1)
         yield from same("contract_end", holding.label, award.contract_end, end)
-    elif isinstance(offer, BlockOffer | OnDemandOffer):
+    elif isinstance(offer, BlockOffer | OnDemandOffer | DedicatedOffer):
         setup = dt.timedelta(days=holding.setup_days)
         runs = [(run.start - setup, run.end) for run in case.runs if holding.joins(run)]
         served = [(first, _hired_until(offer, first, last)) for first, last in runs]
@@ -107,9 +120,9 @@ def _contract_breaches(case: Case, holding: Holding) -> Breaches:
         yield from holds(days in served, "contract_end", holding.label, f"{days[0]} to {days[1]}", text)
 
 
-def _hired_until(offer: BlockOffer | OnDemandOffer, first: dt.date, last: dt.date) -> dt.date | None:
+def _hired_until(offer: BlockOffer | OnDemandOffer | DedicatedOffer, first: dt.date, last: dt.date) -> dt.date | None:
     """Return the last day paid for a run: its own, or that of the shortest block that reaches it; None without one."""
-    if isinstance(offer, OnDemandOffer):
+    if not isinstance(offer, BlockOffer):
         return last
     wanted = (last - first).days + 1
     fitting = [days for row in offer.days for days in range(row.step, row.to + 1, row.step) if days >= wanted]

@@ -10,9 +10,17 @@ from collections.abc import Iterator
 
 from optimizer.results import Award, Plan
 from optimizer.schema.platform import Platform
-from optimizer.schema.quote import BlockOffer, OnDemandOffer, PriceState, PurchaseOffer, QuoteLine, TieredPrice
+from optimizer.schema.quote import (
+    BlockOffer,
+    DedicatedOffer,
+    Offer,
+    OnDemandOffer,
+    PriceState,
+    PurchaseOffer,
+    QuoteLine,
+    TieredPrice,
+)
 from optimizer.schema.scenario import Scenario
-from optimizer.solver.check.case import KnownOffer
 from optimizer.solver.check.facts import Breach, Breaches, Facts, holds, same
 
 
@@ -51,9 +59,7 @@ def _award_breaches(award: Award, facts: Facts, plan: Plan) -> Breaches:
     yield from same(f"awards[{where}].vendor", "", award.vendor, quote.vendor)
     yield from same(f"awards[{where}].platform", "", award.platform, offer.platform)
     yield from same(f"awards[{where}].type", "", award.type, str(offer.type))
-    if not isinstance(offer, KnownOffer):
-        yield Breach("offer", where, f"an award of type {offer.type}", "a type that can be recomputed")
-    elif offer.platform not in facts.platforms:
+    if offer.platform not in facts.platforms:
         yield Breach("platform", where, offer.platform, "a known platform")
     else:
         yield from _hire_breaches(where, award, offer, plan)
@@ -61,19 +67,18 @@ def _award_breaches(award: Award, facts: Facts, plan: Plan) -> Breaches:
         yield from _contract_breaches(where, award, offer)
 
 
-def _hire_breaches(where: str, award: Award, offer: KnownOffer, plan: Plan) -> Breaches:
-    """Only what is hired names its run: one of the plan, in the pool it is hired in. The only run needs no name."""
-    if not isinstance(offer, BlockOffer | OnDemandOffer):
+def _hire_breaches(where: str, award: Award, offer: Offer, plan: Plan) -> Breaches:
+    """Only what is hired names its run. The only run needs no name."""
+    if not isinstance(offer, BlockOffer | OnDemandOffer | DedicatedOffer):
         yield from same(f"awards[{where}].workload", "", award.workload, None)
         return
     if award.workload is None and len(plan.workloads) == 1:
         return
-    run = plan.workloads.get(award.workload or "")
-    there = run is not None and run.pool == f"{award.platform}@{award.place}"
-    yield from holds(there, "offer", where, f"hired for {award.workload}", "a run of its pool")
+    known = award.workload in plan.workloads
+    yield from holds(known, "offer", where, f"hired for {award.workload}", "a run of the plan")
 
 
-def _price_breaches(where: str, offer: KnownOffer) -> Breaches:
+def _price_breaches(where: str, offer: Offer) -> Breaches:
     if isinstance(offer.price, PriceState) and not offer.price.is_zero:
         yield Breach("price", where, "an award", f"price {offer.price}")
     tiers = offer.price
@@ -88,7 +93,7 @@ def _unpriced(line: QuoteLine) -> bool:
     return not line.optional and isinstance(line.price, PriceState) and not line.price.is_zero
 
 
-def _contract_breaches(where: str, award: Award, offer: KnownOffer) -> Breaches:
+def _contract_breaches(where: str, award: Award, offer: Offer) -> Breaches:
     rented = not isinstance(offer, PurchaseOffer)
     expected = "a contract end" if rented else "none for owned hardware"
     yield from holds((award.contract_end is not None) == rented, "contract_end", where, award.contract_end, expected)

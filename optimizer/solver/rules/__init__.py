@@ -45,6 +45,7 @@ RULES: tuple[Rule, ...] = (
     Rule("hourly", "pool", None, capacity.hourly),
     Rule("share", "pool", "supply", together.share),
     Rule("hired_supply", "pool", "supply", together.hired_supply),
+    Rule("dedicated", "pool", None, capacity.dedicated),
     Rule("fabric", "pool", "fabric", capacity.fabric),
     Rule("power", "shared", "power", site.power),
     Rule("racks", "shared", "racks", site.racks),

@@ -7,7 +7,7 @@ from collections import defaultdict
 from optimizer.cost.plan_cost import serves
 from optimizer.solver.offers import signed_units
 from optimizer.solver.problem import Pool, Profile
-from optimizer.solver.variables import Builder, PieceVar, Term
+from optimizer.solver.variables import Builder, PieceVar, Term, mode_units
 
 
 def one_run(builder: Builder) -> None:
@@ -65,9 +65,18 @@ def hourly(builder: Builder) -> None:
     """Units rented by the hour are rented for the run that is chosen."""
     for order in builder.orders:
         for var in order.pieces:
-            if var.profile is not None:
+            if var.profile is not None and not order.option.is_dedicated:
                 terms: list[Term] = [(var.index, 1), (builder.chosen[var.profile], -var.upper)]
                 builder.model.add("hourly", builder.model.names[var.index], terms, upper=0)
+
+
+def dedicated(builder: Builder) -> None:
+    """A run on a dedicated system takes exactly the units it states days for."""
+    for order in builder.orders:
+        for var in order.pieces:
+            if var.profile is not None and order.option.is_dedicated:
+                terms: list[Term] = [(var.index, 1), (builder.chosen[var.profile], -mode_units(var.profile))]
+                builder.model.add("dedicated", builder.model.names[var.index], terms, 0, 0)
 
 
 def fabric(builder: Builder) -> None:

@@ -334,11 +334,3 @@ def test_times_and_counts_beyond_reason_are_typing_errors(write: Write) -> None:
 )
 def test_a_run_has_at_least_one_step(write: Write, change: dict[str, str], expected: str) -> None:
     assert expected in "\n".join(problems(write(scenario=change)))
-
-
-def test_a_dedicated_system_is_not_planned_with_yet(write: Write) -> None:
-    modes = "modes: [{workload: pretrain, units: 4, days: 30, source: vendor}]"
-    change = {"type: reserved": "type: dedicated", "per: accelerator_hour": "per: run", "term_months: 12": modes}
-    assert any(
-        "offers.rent: an offer of type dedicated: not supported yet" in text for text in problems(write(quote=change))
-    )
