@@ -255,6 +255,8 @@ class Award(Result):
     """What is paid for the award itself, to the end of its contract: price, lines, duty and non-recoverable tax."""
     lots: tuple[AwardLot, ...] = ()
     """Its deliveries in order."""
+    workload: str | None = None
+    """The run it is hired for (on demand, block); None for what every run it covers may use."""
 
 
 class Factor(Result):

@@ -44,10 +44,21 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Units awarded of an option; an hourly option carries the end of its run as its ``end``."""
+    """Units awarded of an option.
+
+    Attributes:
+        option: The option; a hired one carries the end of its hire as its ``end``.
+        units: How many.
+        workload: The run it is hired for; None for what serves every run it covers.
+    """
 
     option: Option
     units: int
+    workload: str | None = None
+
+    def joins(self, run: Run) -> bool:
+        """Return whether its nodes are in the pool of a run, and not hired for another one."""
+        return self.option.pool == run.pool and self.workload in (None, run.candidate.workload)
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,17 +173,32 @@ def hire_charges(piece: Piece) -> list[Charge]:
     return [*charges, *taxes(charges, piece.option)]
 
 
-def excess_charges(piece: Piece, start: dt.date, end: dt.date, frame: Frame) -> list[Charge]:
-    """Return the hours one reserved unit runs beyond what take-or-pay covers, with non-recoverable tax."""
-    offer = piece.option.offer
+def committed_hours(option: Option) -> Decimal | None:
+    """Return the hours of one reserved unit that are paid whether used or not; None for other offers."""
+    offer = option.offer
     if not isinstance(offer, ReservedOffer):
+        return None
+    return offer.take_or_pay * offer.term_months * offer.hours_per_month
+
+
+def excess_charges(piece: Piece, run_days: int, last_run: dt.date) -> list[Charge]:
+    """Return the hours one reserved unit runs beyond what take-or-pay covers, with non-recoverable tax.
+
+    Args:
+        piece: What is reserved.
+        run_days: Days of all runs it counts for.
+        last_run: Last day of the last run of the plan; paid at the end of its month.
+    """
+    committed = committed_hours(piece.option)
+    if committed is None or HOURS_PER_DAY * run_days <= committed:
         return []
-    used = HOURS_PER_DAY * ((end - start).days + 1)
-    excess = used - offer.take_or_pay * offer.term_months * offer.hours_per_month
-    if excess <= 0:
-        return []
-    factors = (_price_factor(piece, "unit and hour"), Factor("hours beyond commitment", excess, "h", "plan"))
-    charges = [Charge("reserved", factors, days(end, end)[1])]
+    return hours_beyond(piece, HOURS_PER_DAY * run_days - committed, last_run)
+
+
+def hours_beyond(piece: Piece, hours: Decimal, last_run: dt.date) -> list[Charge]:
+    """Return what hours beyond the commitment of one reserved unit cost, with non-recoverable tax."""
+    factors = (_price_factor(piece, "unit and hour"), Factor("hours beyond commitment", hours, "h", "plan"))
+    charges = [Charge("reserved", factors, days(last_run, last_run)[1])]
     return [*charges, *taxes(charges, piece.option)]
 
 

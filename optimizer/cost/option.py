@@ -51,6 +51,7 @@ class Option:
         site: Our site; None for a rental.
         lots: Deliveries in order (one without lots).
         end: Last day of a lease or reserved contract, of a hire once its run is known; None when bought.
+        follows: Offered only for a run that starts, on its ready day, after another run.
     """
 
     quote: Quote
@@ -61,6 +62,7 @@ class Option:
     site: str | None
     lots: tuple[Lot, ...]
     end: dt.date | None
+    follows: bool = False
 
     @property
     def offer_key(self) -> tuple[str, str]:

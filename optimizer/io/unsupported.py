@@ -15,9 +15,6 @@ from optimizer.schema.quote import LeaseOffer, PurchaseOffer, TieredPrice
 
 def unsupported(loaded: Loaded) -> Iterator[Problem]:
     """Yield a problem for every use of something not supported yet."""
-    scenario = loaded.scenario
-    if len(scenario.workloads) > 1:
-        yield _refused(loaded.document, ("workloads",), "more than one workload", "Plan them one at a time")
     for quote_id, name, offer in loaded.offers():
         record = loaded.quote_documents[quote_id]
         tiers = offer.price if isinstance(offer.price, TieredPrice) else None

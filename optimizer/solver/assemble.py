@@ -90,6 +90,7 @@ def award(taken: Taken, choice: Choice, frame: Frame) -> Award:
         contract_end=option.end,
         lots=tuple(AwardLot(units=units, delivery_date=lot.delivery) for lot, units in fill_lots(option, taken.units)),
         cost=cost,
+        workload=taken.workload,
     )
 
 

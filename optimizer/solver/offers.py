@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import ceil, floor
 
@@ -302,21 +302,28 @@ def rental_place(entry: Listed) -> str | None:
 
 
 def rental_options(entry: Listed, starts: Iterable[dt.date], frame: Frame) -> Iterator[Option]:
-    """Yield the options of a rental for the days on which a run of its pool may start."""
+    """Yield the options of a rental for the days on which a run of its pool may start whatever the other runs."""
     first, last = _rental_window(entry, frame)
-    wait = _wait(entry, frame)
-    wanted = {start - wait for start in starts}
+    wanted = {start - _wait(entry, frame) for start in starts}
     if isinstance(entry.offer, ReservedOffer):
         days = {first} | {min(max(day, first), last) for day in wanted}
     else:
         days = {day for day in wanted if first <= day <= last}
-    place = str(rental_place(entry))
-    for day in sorted(days):
-        end = add_months(day, entry.offer.term_months) - DAY if isinstance(entry.offer, ReservedOffer) else None
-        if day < frame.horizon:
-            yield Option(
-                entry.quote, entry.name, entry.offer, entry.platform, place, None, (Lot(None, day, day + wait),), end
-            )
+    yield from (_rental(entry, day, frame) for day in sorted(days) if day < frame.horizon)
+
+
+def following_options(option: Option, starts: Iterable[dt.date], frame: Frame) -> Iterator[Option]:
+    """Yield the options of an offered rental for days on which a run may start after another."""
+    entry = Listed(option.quote, option.name, option.offer, option.platform)
+    first, last = _rental_window(entry, frame)
+    days = {start - _wait(entry, frame) for start in starts}
+    yield from (replace(_rental(entry, day, frame), follows=True) for day in sorted(days) if first <= day <= last)
+
+
+def _rental(entry: Listed, day: dt.date, frame: Frame) -> Option:
+    end = add_months(day, entry.offer.term_months) - DAY if isinstance(entry.offer, ReservedOffer) else None
+    lots = (Lot(None, day, day + _wait(entry, frame)),)
+    return Option(entry.quote, entry.name, entry.offer, entry.platform, str(rental_place(entry)), None, lots, end)
 
 
 def _wait(entry: Listed, frame: Frame) -> dt.timedelta:

@@ -22,8 +22,9 @@ from optimizer.schema.scenario import Workload
 from optimizer.solver.backend import Settings
 from optimizer.solver.enumerate import enumerate_plans
 from optimizer.solver.offers import unit_power_kw
-from optimizer.solver.problem import Pool, build, pools, supply_nodes
+from optimizer.solver.problem import Pool, pools, supply_nodes
 from optimizer.solver.problem import Problem as Decision
+from optimizer.solver.profiles import build
 from optimizer.solver.search import Found, SolverName, search
 
 EVERY_NODE_COUNT_TO = 1024

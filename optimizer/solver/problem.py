@@ -26,7 +26,7 @@ from optimizer.cost.option import (
     possible_pieces,
     shortest_hire,
 )
-from optimizer.results import Candidate, Rejection
+from optimizer.results import Rejection
 from optimizer.schema.platform import Platform
 from optimizer.schema.quote import TieredPrice
 from optimizer.schema.scenario import CostEntry, Workload
@@ -42,7 +42,6 @@ from optimizer.solver.offers import (
     unit_power_kw,
     units_per_rack,
 )
-from optimizer.solver.spares import spares
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +71,9 @@ class Pool:
 
     @cached_property
     def starts(self) -> tuple[dt.date, ...]:
-        """Days on which some of it becomes usable, ascending."""
-        return tuple(sorted({lot.ready for option in self.options for lot in option.lots}))
+        """Days on which some of it becomes usable whatever the runs, ascending."""
+        offered = (option for option in self.options if not option.follows)
+        return tuple(sorted({lot.ready for option in offered for lot in option.lots}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +85,14 @@ class Profile:
         pool: The pool.
         run: Mode, place and first day.
         nodes_needed: Nodes of the mode and spares.
+        follows: Whether it may start on that day only because another run ends on the day before.
     """
 
     workload: str
     pool: Pool
     run: Run
     nodes_needed: int
+    follows: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +123,23 @@ class Problem:
         """Whether something may be awarded in a pool without a run: capacity is the objective, or units are signed."""
         return self.frame.scenario.objective == "capacity" or bool(self.frame.scenario.fix)
 
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one run to plan."""
+        return len(self.frame.scenario.workloads) > 1
+
+    @cached_property
+    def most_needed(self) -> Mapping[str, int]:
+        """Most nodes that all runs of a pool can need at once, by name of the pool."""
+        largest: dict[tuple[str, str], int] = defaultdict(int)
+        for profile in self.profiles:
+            key = (profile.pool.name, profile.workload)
+            largest[key] = max(largest[key], profile.nodes_needed)
+        sums: dict[str, int] = defaultdict(int)
+        for (pool, _), nodes in largest.items():
+            sums[pool] += nodes
+        return sums
+
     def keep(self, profiles: Iterable[Profile]) -> Problem:
         """Return the problem with fewer profiles, and only the pools in which something may then be awarded."""
         kept = tuple(profiles)
@@ -132,7 +151,7 @@ class Problem:
         """Return the problem with changed pools, and the profiles that these can still supply."""
         named = {pool.name: pool for pool in pools}
         moved = (replace(profile, pool=named[profile.pool.name]) for profile in self.profiles)
-        kept = tuple(p for p in moved if _supplied(p))
+        kept = tuple(p for p in moved if supplied(p))
         return Problem(self.frame, tuple(pools), kept, self.rejections, self.wanted)
 
 
@@ -203,7 +222,14 @@ def supply_nodes(pool: Pool, start: dt.date | None = None, end: dt.date | None =
     return pool.owned_nodes + pool.platform.nodes_per_unit * sum(best.values())
 
 
-def _supplied(profile: Profile) -> bool:
+def leads(before: Profile, profile: Profile, frame: Frame) -> bool:
+    """Return whether a run may start because another one ends on the day before: it follows it, or shares its pool."""
+    named = before.workload in frame.scenario.workloads[profile.workload].after
+    return before.workload != profile.workload and (named or before.pool.name == profile.pool.name)
+
+
+def supplied(profile: Profile) -> bool:
+    """Return whether the pool can have the nodes of a run when it needs them."""
     run = profile.run
     return supply_nodes(profile.pool, run.start, run.end, run.candidate.nodes) >= profile.nodes_needed
 
@@ -231,47 +257,12 @@ def _units_ready(option: Option, start: dt.date | None) -> int:
     return sum(most if lot.units is None else min(lot.units, most) for lot in ready)
 
 
-def build(
-    frame: Frame, candidates: Mapping[str, Sequence[Candidate]], found: Sequence[Pool], rejected: Sequence[Rejection]
-) -> Problem:
-    """Return the problem for the candidates of each workload."""
-    profiles = tuple(
-        profile
-        for name in frame.scenario.workloads
-        for pool in found
-        for profile in _profiles(name, pool, candidates.get(name, ()), frame)
-    )
-    return Problem(frame, tuple(found), profiles, tuple(rejected))
-
-
-def _profiles(name: str, pool: Pool, candidates: Sequence[Candidate], frame: Frame) -> Iterable[Profile]:
-    release, last = window(frame.scenario.workloads[name], frame)
-    own = [mode for mode in candidates if (mode.platform, mode.system) == (pool.platform.id, pool.system)]
-    starts = sorted({release, *(day for day in pool.starts if day > release)})
-    for candidate in own:
-        for start in starts:
-            if candidate.days > (last - start).days + 1:
-                continue
-            run = Run(candidate, pool.platform, pool.place, pool.site, start, pool.system)
-            needed = candidate.nodes + _spare_nodes(candidate, pool, frame)
-            profile = Profile(name, pool, run, needed)
-            if _supplied(profile):
-                yield profile
-
-
-def _spare_nodes(candidate: Candidate, pool: Pool, frame: Frame) -> int:
-    """Spares are planned for engine modes at our own sites; stated modes are final and providers replace nodes."""
-    if pool.site is None or candidate.layout is None:
-        return 0
-    return spares(candidate.nodes, frame.scenario.reliability)
-
-
 def units_limit(pool: Pool, option: Option, problem: Problem) -> int:
     """Return a number of units an award never needs to exceed.
 
-    A dedicated system has the units of its mode. Beyond the nodes of the largest run, the highest price break, the
-    minimum, the last fall of a table of ``costs`` and the after-run cap a unit only costs; where vendors must share,
-    they follow the largest of them.
+    A dedicated system has the units of its mode. Beyond the nodes of the largest run of each workload, the highest
+    price break, the minimum, the last fall of a table of ``costs`` and the after-run cap a unit only costs; where
+    vendors must share, they follow the largest of them.
     When capacity is the objective, what the budget buys or the site feeds.
     """
     step = option.offer.units.step
@@ -296,7 +287,7 @@ def largest_mode(pool: Pool, problem: Problem) -> int:
 
 def _worth(pool: Pool, option: Option, problem: Problem) -> int:
     """Return the units beyond which an award by itself gains nothing."""
-    needed = largest_mode(pool, problem)
+    needed = ceil(problem.most_needed.get(pool.name, 0) / pool.platform.nodes_per_unit)
     breaks = max(option.offer.price.breaks) if isinstance(option.offer.price, TieredPrice) else 1
     cap = problem.frame.scenario.after_run.max_accelerators or 0
     falls = (_last_fall(entry, option, problem.frame) for entry in matching(problem.frame, option))

@@ -126,7 +126,8 @@ def least_uses(
     """
     if not problem.profiles:
         return {}
-    model = build_model(_until(problem, settings) if set(names) == {"deadline"} else problem)
+    soonest = set(names) == {"deadline"} and not problem.several
+    model = build_model(_until(problem, settings) if soonest else problem)
     rows = {name: [row for row in MEASURES[name](model, frame) if row.terms] for name in names}
     groups: dict[str, list[Row]] = defaultdict(list)
     for name, own in rows.items():
@@ -170,10 +171,18 @@ def _until(problem: Problem, settings: Settings) -> Problem:
 
 
 def _deadline(model: CompactModel, frame: Frame) -> list[Row]:
-    name, workload = next(iter(frame.scenario.workloads.items()))
-    margin = workload.deadline_margin_days
-    last = (window(workload, frame)[1] - frame.today).days
-    return [Row(name, model.end(), last, FROM_TODAY, extra=margin, group=name, day=frame.today)]
+    """The last day of each run against the last day it may use, its margin on top of both."""
+    rows = []
+    for name, workload in frame.scenario.workloads.items():
+        ends = {
+            index: (profile.run.end - frame.today).days
+            for profile, index in model.builder.chosen.items()
+            if profile.workload == name
+        }
+        last = (window(workload, frame)[1] - frame.today).days
+        margin = workload.deadline_margin_days
+        rows.append(Row(name, ends, last, FROM_TODAY, extra=margin, group=name, day=frame.today))
+    return rows
 
 
 def _budget(model: CompactModel, frame: Frame) -> list[Row]:
@@ -225,6 +234,8 @@ def _racks(model: CompactModel, frame: Frame) -> list[Row]:
 
 def _supply(model: CompactModel, frame: Frame) -> list[Row]:
     """Nodes of a run with its spares, against the most its pool can have as the scenario states it."""
+    if model.builder.problem.several:
+        return _at_once(model, frame)
     return _by_pool(model, frame, lambda profile: profile.nodes_needed, supply_nodes)
 
 
@@ -240,12 +251,27 @@ def _fabric(model: CompactModel, frame: Frame) -> list[Row]:
 def _by_pool(
     model: CompactModel, frame: Frame, needs: Callable[[Profile], int], gives: Callable[[Pool], int]
 ) -> list[Row]:
-    """Return a row for each pool: what its runs need against what it gives; one excess for all of them."""
+    """Return a row for each pool and workload: what its run needs against what the pool gives; one excess for all."""
     stated = {pool.name: gives(pool) for pool in pools(frame)[0]}
-    terms: dict[str, dict[int, int]] = defaultdict(dict)
+    terms: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
     for profile, index in model.builder.chosen.items():
-        terms[profile.pool.name][index] = needs(profile)
-    return [Row(name, own, stated.get(name, 0), "nodes") for name, own in terms.items()]
+        terms[profile.pool.name, profile.workload][index] = needs(profile)
+    return [Row(name, own, stated.get(name, 0), "nodes") for (name, _), own in terms.items()]
+
+
+def _at_once(model: CompactModel, frame: Frame) -> list[Row]:
+    """Nodes of the runs of a pool on the days on which one of them starts, with their spares, against its supply."""
+    stated = {pool.name: supply_nodes(pool) for pool in pools(frame)[0]}
+    days = sorted({(profile.pool.name, profile.run.start) for profile in model.builder.chosen})
+    rows = []
+    for name, day in days:
+        terms = {
+            index: profile.nodes_needed
+            for profile, index in model.builder.chosen.items()
+            if profile.pool.name == name and profile.run.start <= day <= profile.run.end
+        }
+        rows.append(Row(name, terms, stated.get(name, 0), "nodes"))
+    return rows
 
 
 def _vendors(model: CompactModel, frame: Frame) -> list[Row]:

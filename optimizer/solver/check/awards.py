@@ -114,7 +114,7 @@ def _contract_breaches(case: Case, holding: Holding) -> Breaches:
         yield from same("contract_end", holding.label, award.contract_end, end)
     elif isinstance(offer, BlockOffer | OnDemandOffer | DedicatedOffer):
         setup = dt.timedelta(days=holding.setup_days)
-        runs = [(run.start - setup, run.end) for run in case.runs if run.pool == holding.pool]
+        runs = [(run.start - setup, run.end) for run in case.runs if holding.joins(run)]
         served = [(first, _hired_until(offer, first, last)) for first, last in runs]
         days = (award.delivery_date, award.contract_end)
         text = " or ".join(f"{first} to {last}" for first, last in served) or "no run in its pool"

@@ -13,7 +13,7 @@ from decimal import Decimal
 from optimizer.results import Award, Plan, WorkloadPlan
 from optimizer.schema.base import OfferType
 from optimizer.schema.platform import Platform
-from optimizer.schema.quote import DedicatedOffer, Offer, OnDemandOffer, PurchaseOffer, Quote
+from optimizer.schema.quote import BlockOffer, DedicatedOffer, Offer, OnDemandOffer, PurchaseOffer, Quote
 from optimizer.schema.scenario import CostEntry, Scenario
 from optimizer.solver.check.facts import Facts
 from optimizer.units import add_months
@@ -60,6 +60,15 @@ class Holding:
     def pool(self) -> str:
         """``platform@place``."""
         return f"{self.award.platform}@{self.award.place}"
+
+    @property
+    def hired(self) -> bool:
+        """Whether it is rented for one run."""
+        return isinstance(self.offer, BlockOffer | OnDemandOffer | DedicatedOffer)
+
+    def joins(self, run: WorkloadPlan) -> bool:
+        """Return whether its nodes are in the pool of a run, and not hired for another one."""
+        return self.pool == run.pool and (not self.hired or self.award.workload in (None, run.name))
 
     @property
     def first_day(self) -> dt.date:
@@ -134,7 +143,7 @@ class Case:
 
     def covers(self, holding: Holding, delivery: Delivery, run: WorkloadPlan) -> bool:
         """Return whether a lot of a holding counts for a run: same pool, ready by its start, in contract to its end."""
-        if holding.pool != run.pool or holding.ready(delivery) > run.start:
+        if not holding.joins(run) or holding.ready(delivery) > run.start:
             return False
         system = self.system(run)
         if system is not None or isinstance(holding.offer, DedicatedOffer):

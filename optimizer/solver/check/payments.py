@@ -126,11 +126,11 @@ def _reserved(case: Case, holding: Holding, offer: ReservedOffer) -> Iterator[Pa
 
 
 def _excess_hours(case: Case, holding: Holding, hourly: Decimal, committed_h: Decimal) -> Iterator[Payment]:
-    """Hours used beyond the committed ones, paid at the end of the month in which the last run on them ends."""
+    """Hours of all runs it counts for beyond the committed ones, paid at the end of the month of the last run."""
     runs = [run for run in case.runs if any(case.covers(holding, lot, run) for lot in holding.deliveries)]
     used_h = 24 * sum(run.days for run in runs)
     if used_h > committed_h:
-        yield Payment(month_end(max(run.end for run in runs)), "reserved", hourly * (used_h - committed_h))
+        yield Payment(month_end(case.runs_end), "reserved", hourly * (used_h - committed_h))
 
 
 def _block(case: Case, holding: Holding) -> Iterator[Payment]:

@@ -10,7 +10,16 @@ from collections.abc import Iterator
 
 from optimizer.results import Award, Plan
 from optimizer.schema.platform import Platform
-from optimizer.schema.quote import Offer, PriceState, PurchaseOffer, QuoteLine, TieredPrice
+from optimizer.schema.quote import (
+    BlockOffer,
+    DedicatedOffer,
+    Offer,
+    OnDemandOffer,
+    PriceState,
+    PurchaseOffer,
+    QuoteLine,
+    TieredPrice,
+)
 from optimizer.schema.scenario import Scenario
 from optimizer.solver.check.facts import Breach, Breaches, Facts, holds, same
 
@@ -21,8 +30,10 @@ def structure_breaches(plan: Plan, facts: Facts) -> Breaches:
     if plan.cost is None:
         yield Breach("cost", "", "nothing", "the cost of a plan with runs")
     yield from same("workloads", "", sorted(plan.workloads), sorted(scenario.workloads))
-    for name, count in Counter((award.quote, award.offer) for award in plan.awards).items():
-        yield from holds(count == 1, "offer", "/".join(name), f"{count} awards", "at most one award of an offer")
+    for name, count in Counter((award.quote, award.offer, award.workload or "") for award in plan.awards).items():
+        where = "/".join(filter(None, name))
+        most = "at most one award of an offer" + (" for a run" if name[2] else "")
+        yield from holds(count == 1, "offer", where, f"{count} awards", most)
     for run in plan.workloads.values():
         if run.platform not in facts.platforms:
             yield Breach("platform", run.name, run.platform, "a known platform")
@@ -32,13 +43,13 @@ def structure_breaches(plan: Plan, facts: Facts) -> Breaches:
             known, "specification", f"{owned.platform}@{owned.site}", "owned nodes", "a known platform and site"
         )
     for award in plan.awards:
-        yield from _award_breaches(award, facts)
+        yield from _award_breaches(award, facts, plan)
     for site, platform_id in _site_platforms(plan, scenario):
         if platform_id in facts.platforms:
             yield from _unknown_figures(site, facts.platforms[platform_id], scenario)
 
 
-def _award_breaches(award: Award, facts: Facts) -> Breaches:
+def _award_breaches(award: Award, facts: Facts, plan: Plan) -> Breaches:
     where = f"{award.quote}/{award.offer}"
     quote = facts.quotes.get(award.quote)
     offer = quote.offers.get(award.offer) if quote else None
@@ -51,8 +62,20 @@ def _award_breaches(award: Award, facts: Facts) -> Breaches:
     if offer.platform not in facts.platforms:
         yield Breach("platform", where, offer.platform, "a known platform")
     else:
+        yield from _hire_breaches(where, award, offer, plan)
         yield from _price_breaches(where, offer)
         yield from _contract_breaches(where, award, offer)
+
+
+def _hire_breaches(where: str, award: Award, offer: Offer, plan: Plan) -> Breaches:
+    """Only what is hired names its run. The only run needs no name."""
+    if not isinstance(offer, BlockOffer | OnDemandOffer | DedicatedOffer):
+        yield from same(f"awards[{where}].workload", "", award.workload, None)
+        return
+    if award.workload is None and len(plan.workloads) == 1:
+        return
+    known = award.workload in plan.workloads
+    yield from holds(known, "offer", where, f"hired for {award.workload}", "a run of the plan")
 
 
 def _price_breaches(where: str, offer: Offer) -> Breaches:

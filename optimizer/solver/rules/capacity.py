@@ -33,21 +33,23 @@ def pool_use(builder: Builder) -> None:
 def cover(builder: Builder) -> None:
     """Units that are ready at the start and stay to the end of a run >= its nodes (spares included).
 
-    Profiles that the same units serve share a row: sum of nodes x units >= sum of needed nodes x profile.
+    Profiles of a workload that the same units serve share a row: sum of nodes x units >= sum of needed nodes x profile.
     """
     for pool in builder.problem.pools:
         pieces = [var for order in builder.orders_of(pool) for var in order.pieces]
-        groups: dict[tuple[int, ...], list[tuple[Profile, int]]] = defaultdict(list)
+        groups: dict[tuple[str, tuple[int, ...]], list[tuple[Profile, int]]] = defaultdict(list)
         for profile, index in builder.profiles_in(pool):
-            groups[tuple(var.index for var in pieces if _serves(var, profile))].append((profile, index))
-        for number, (units, profiles) in enumerate(groups.items()):
+            units = tuple(var.index for var in pieces if serves_run(var, profile))
+            groups[profile.workload, units].append((profile, index))
+        for number, ((_, units), profiles) in enumerate(groups.items()):
             needed = [(index, -_uncovered(profile, pool)) for profile, index in profiles]
             hourly = [(var.index, pool.platform.nodes_per_unit) for var in pieces if _is_for(var, profiles)]
             fixed = [(index, pool.platform.nodes_per_unit) for index in units]
             builder.model.add("cover", f"{pool.name} {number}", [*fixed, *hourly, *needed], lower=0)
 
 
-def _serves(var: PieceVar, profile: Profile) -> bool:
+def serves_run(var: PieceVar, profile: Profile) -> bool:
+    """Return whether units that are not hired for a run count for it."""
     return var.profile is None and serves(var.piece, profile.run.start, profile.run.end)
 
 
@@ -78,13 +80,16 @@ def dedicated(builder: Builder) -> None:
 
 
 def fabric(builder: Builder) -> None:
-    """A run uses no more nodes than the smallest fabric among the awards of its pool."""
+    """A run uses no more nodes than the smallest fabric among the awards of its pool (of hires, its own)."""
     for pool in builder.problem.pools:
         for order in builder.orders_of(pool):
             most = order.option.offer.fabric_max_units
             if most is None:
                 continue
             nodes = most * pool.platform.nodes_per_unit
-            larger = [(index, 1) for profile, index in builder.profiles_in(pool) if profile.run.candidate.nodes > nodes]
-            if larger:
-                builder.model.add("fabric", builder.model.names[order.index], [(order.index, 1), *larger], upper=1)
+            larger: dict[str, list[Term]] = defaultdict(list)
+            for profile, index in builder.profiles_in(pool):
+                if profile.run.candidate.nodes > nodes and order.workload in (None, profile.workload):
+                    larger[profile.workload].append((index, 1))
+            for terms in larger.values():
+                builder.model.add("fabric", builder.model.names[order.index], [(order.index, 1), *terms], upper=1)
