@@ -96,6 +96,19 @@ class Profile:
 
 
 @dataclass(frozen=True, eq=False)
+class Column:
+    """A schedule of runs that depend on each other.
+
+    Attributes:
+        profiles: One per run.
+        bound: Lower bound on what it costs, what is paid once for all left out.
+    """
+
+    profiles: tuple[Profile, ...]
+    bound: float
+
+
+@dataclass(frozen=True, eq=False)
 class Problem:
     """What the model is built from.
 
@@ -105,6 +118,9 @@ class Problem:
         profiles: Every run that fits its window and could be supplied.
         rejections: Offers and platforms that cannot be used, with the limit.
         wanted: Offers of which one must be awarded; None = no such wish.
+        windows: First and last day of each run, where ``profiles`` holds only the earliest run of each mode in each pool
+            because there are too many to list; else None.
+        columns: The only combinations of profiles that are allowed; None = all.
     """
 
     frame: Frame
@@ -112,6 +128,8 @@ class Problem:
     profiles: tuple[Profile, ...]
     rejections: tuple[Rejection, ...]
     wanted: frozenset[tuple[str, str]] | None = None
+    windows: Mapping[str, tuple[dt.date, dt.date]] | None = None
+    columns: tuple[Column, ...] | None = None
 
     @property
     def options(self) -> tuple[Option, ...]:
@@ -145,14 +163,14 @@ class Problem:
         kept = tuple(profiles)
         used = {profile.pool.name for profile in kept}
         pools = tuple(pool for pool in self.pools if self.anywhere or pool.name in used or pool.owned_nodes)
-        return Problem(self.frame, pools, kept, self.rejections, self.wanted)
+        return replace(self, pools=pools, profiles=kept)
 
     def with_pools(self, pools: Sequence[Pool]) -> Problem:
         """Return the problem with changed pools, and the profiles that these can still supply."""
         named = {pool.name: pool for pool in pools}
         moved = (replace(profile, pool=named[profile.pool.name]) for profile in self.profiles)
         kept = tuple(p for p in moved if supplied(p))
-        return Problem(self.frame, tuple(pools), kept, self.rejections, self.wanted)
+        return replace(self, pools=tuple(pools), profiles=kept)
 
 
 def window(workload: Workload, frame: Frame) -> tuple[dt.date, dt.date]:

@@ -22,6 +22,9 @@ from optimizer.solver.offers import following_options
 from optimizer.solver.problem import Pool, Problem, Profile, supplied, window
 from optimizer.solver.spares import spares
 
+LISTED = 600
+"""Most runs (modes x starts) that are listed one by one where there are several workloads."""
+
 Candidates = Mapping[str, Sequence[Candidate]]
 Window = tuple[dt.date, dt.date]
 Days = dict[tuple[str, str], set[dt.date]]
@@ -31,6 +34,9 @@ Days = dict[tuple[str, str], set[dt.date]]
 def build(frame: Frame, candidates: Candidates, found: Sequence[Pool], rejected: Sequence[Rejection]) -> Problem:
     """Return the problem for the candidates of each workload."""
     windows = tightened(frame, candidates)
+    if len(windows) > 1 and _size(candidates, found, frame) > LISTED:
+        earliest = tuple(_earliest(windows, candidates, found, frame))
+        return Problem(frame, tuple(found), earliest, tuple(rejected), windows=windows)
     following = _following(windows, candidates, found, frame) if len(windows) > 1 else {}
     offered = [_with_following(pool, following, frame) for pool in found]
     profiles = tuple(
@@ -40,6 +46,37 @@ def build(frame: Frame, candidates: Candidates, found: Sequence[Pool], rejected:
         for profile in _profiles(name, pool, candidates.get(name, ()), windows[name], following, frame)
     )
     return Problem(frame, tuple(offered), profiles, tuple(rejected))
+
+
+def _size(candidates: Candidates, found: Sequence[Pool], frame: Frame) -> int:
+    """Return the number of modes x starts without those that follow other runs."""
+    return sum(
+        len(base_starts(name, pool, frame)) * sum(_is_in(mode, pool) for mode in modes)
+        for name, modes in candidates.items()
+        for pool in found
+    )
+
+
+def _is_in(mode: Candidate, pool: Pool) -> bool:
+    return (mode.platform, mode.system) == (pool.platform.id, pool.system)
+
+
+def _earliest(
+    windows: Mapping[str, Window], candidates: Candidates, found: Sequence[Pool], frame: Frame
+) -> Iterator[Profile]:
+    """Yield one run of each mode in each pool: the earliest that can be supplied."""
+    for name, modes in candidates.items():
+        for pool in found:
+            own = [mode for mode in modes if _is_in(mode, pool)]
+            first, last = windows[name]
+            starts = sorted({*(day for day in base_starts(name, pool, frame) if day >= first), first})
+            for mode in own:
+                needed = mode.nodes + _spare_nodes(mode, pool, frame)
+                for start in starts:
+                    run = Run(mode, pool.platform, pool.place, pool.site, start, pool.system)
+                    if run.end <= last and supplied(profile := Profile(name, pool, run, needed)):
+                        yield profile
+                        break
 
 
 def tightened(frame: Frame, candidates: Candidates) -> dict[str, Window]:
@@ -61,9 +98,7 @@ def tightened(frame: Frame, candidates: Candidates) -> dict[str, Window]:
 def _following(windows: Mapping[str, Window], candidates: Candidates, found: Sequence[Pool], frame: Frame) -> Days:
     """Return the days on which a run may start after another: after one run, after that one's follower, and so on."""
     lengths = {
-        (name, pool.name): sorted(
-            {mode.days for mode in modes if (mode.platform, mode.system) == (pool.platform.id, pool.system)}
-        )
+        (name, pool.name): sorted({mode.days for mode in modes if _is_in(mode, pool)})
         for name, modes in candidates.items()
         for pool in found
     }
@@ -115,8 +150,13 @@ def base_starts(name: str, pool: Pool, frame: Frame) -> set[dt.date]:
 
 
 def _with_following(pool: Pool, following: Days, frame: Frame) -> Pool:
-    """Return a pool with its rentals also offered for the runs that start after others."""
-    days = {day for (_, name), own in following.items() if name == pool.name for day in own} - set(pool.starts)
+    days = {day for (_, name), own in following.items() if name == pool.name for day in own}
+    return with_following(pool, days, frame)
+
+
+def with_following(pool: Pool, starts: set[dt.date], frame: Frame) -> Pool:
+    """Return a pool with its rentals also offered for runs that start after others."""
+    days = starts - set(pool.starts)
     offers: dict[tuple[str, str], Option] = {}
     for option in pool.options:
         if isinstance(option.offer, RentalOffer):
@@ -140,7 +180,7 @@ def _profiles(
     starts = sorted(day for day in base_starts(name, pool, frame) if day >= first)
     days = [*((day, False) for day in starts), *((day, True) for day in sorted(following.get((name, pool.name), ())))]
     for candidate in candidates:
-        if (candidate.platform, candidate.system) != (pool.platform.id, pool.system):
+        if not _is_in(candidate, pool):
             continue
         needed = candidate.nodes + _spare_nodes(candidate, pool, frame)
         for start, follows in days:

@@ -19,6 +19,7 @@ from optimizer.cost.choice import Choice
 from optimizer.errors import InternalError
 from optimizer.solver.backend import Answer, Backend, Progress, Settings
 from optimizer.solver.bounds import bounder
+from optimizer.solver.columns import Blocks, first_of, field_of, listed, promising, reduced
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.highs import Highs
 from optimizer.solver.model import CompactModel, build_model
@@ -32,6 +33,12 @@ PROMISING_PER_POOL = 6
 
 MARGIN = 1e-6
 """Relative margin on floating-point bounds before a profile is dropped."""
+
+FIRST_TRIES = ((6, 40), (24, 120), (96, 400))
+"""Assignments and schedules of each block in the first models of several runs, until one has a plan."""
+
+IN_ONE_MODEL = 400
+"""Columns of the compact model that improves the first plan before all are tried."""
 
 SolverName = Literal["auto", "cp-sat", "highs", "enumerate"]
 
@@ -113,12 +120,38 @@ def search(problem: Problem, name: SolverName, settings: Settings, *, unique: bo
     if not problem.profiles:
         return Found("infeasible", None, None, solver.name, "no run fits its window in any pool that can be supplied")
     effort = _Effort.starting(settings)
+    if problem.windows is not None:
+        return _staged(problem, solver, effort, unique=unique)
     bound = dict(zip(problem.profiles, map(bounder(problem), problem.profiles), strict=True))
     ranked = sorted(problem.profiles, key=bound.__getitem__)
     first = _promising(problem, ranked, solver, effort)
     kept = _could_win(problem.profiles, bound, first)
     final = _solve(problem.keep(kept), solver, effort)
     return _conclude(final, first, solver, effort, dropped=len(problem.profiles) - len(kept), unique=unique)
+
+
+def _staged(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool) -> Found:
+    """Return the best plan of runs that are too many to list: a first one, then all columns within its cost, to proof."""
+    field = field_of(problem)
+    blocks, best = Blocks(field), None
+    for assignments, each in FIRST_TRIES:
+        best = _solve(listed(problem, field.outlook, promising(field, assignments, each)), solver, effort)
+        if best.answer.values:
+            break
+    columns = reduced(blocks, _cutoff(best))
+    if len(columns) > IN_ONE_MODEL:
+        some = _solve(listed(problem, field.outlook, first_of(columns, IN_ONE_MODEL)), solver, effort)
+        best = min((one for one in (best, some) if one and one.answer.values), key=lambda one: one.value or 0, default=best)
+        columns = reduced(blocks, _cutoff(best))
+    final = _solve(listed(problem, field.outlook, columns), solver, effort)
+    return _conclude(final, best, solver, effort, dropped=0, unique=unique)
+
+
+def _cutoff(best: _Solved | None) -> float:
+    """Return what bounds must not exceed: the value of a plan with a margin for floating point."""
+    if best is None or best.value is None:
+        return float("inf")
+    return float(best.value) + MARGIN * max(1.0, abs(float(best.value)))
 
 
 def _solve(problem: Problem, solver: Backend, effort: _Effort) -> _Solved:

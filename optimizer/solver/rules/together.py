@@ -62,6 +62,20 @@ def _last_booleans(builder: Builder, runs: dict[str, list[Chosen]]) -> None:
             model.add("last_run", f"{name} by {day}", [*later, *terms], lower=0)
 
 
+def columns(builder: Builder) -> None:
+    """Of the schedules that are allowed, one for each run: a profile is chosen with a schedule that holds it."""
+    allowed = builder.problem.columns
+    if allowed is None:
+        return
+    holding: dict[Profile, list[Term]] = {profile: [] for profile in builder.chosen}
+    for number, column in enumerate(allowed):
+        index = builder.model.boolean(f"schedule {number}")
+        for profile in column.profiles:
+            holding[profile].append((index, -1))
+    for profile, index in builder.chosen.items():
+        builder.model.add("columns", f"#{index}", [(index, 1), *holding[profile]], 0, 0)
+
+
 def precedence(builder: Builder) -> None:
     """A run starts after the runs it follows: of starts up to t and ends of a predecessor from t on, at most one."""
     runs = _by_workload(builder) if builder.problem.several else {}
