@@ -9,7 +9,6 @@ it: that contracts end, what pools share (budgets, vendors, halls), entries paid
 from __future__ import annotations
 
 import datetime as dt
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -22,7 +21,7 @@ from optimizer.cost.after import After
 from optimizer.cost.charge import with_contingency
 from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.items import order_charges
-from optimizer.cost.option import Option, Piece, award_pieces, fill_lots, is_incremental, maximum, possible_pieces
+from optimizer.cost.option import Option, Piece, fill_lots, is_incremental, maximum
 from optimizer.cost.plan_cost import present_value
 from optimizer.schema.quote import ReservedOffer, TieredPrice
 from optimizer.solver.bounds import PoolBound

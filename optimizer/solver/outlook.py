@@ -7,9 +7,8 @@ a day is rounded down to the next entry of a table.
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -159,7 +158,10 @@ class Outlook:
             end = self.frame.today + int(day) * DAY
             cost = sum(present_value(charge, self.frame) for charge in owned_charges(After(policy, end), self.frame))
             if policy == "use" and self.frame.scenario.owned:
-                owned = [own.nodes * self.frame.platforms[own.platform].accelerators_per_node for own in self.frame.scenario.owned]
+                owned = [
+                    own.nodes * self.frame.platforms[own.platform].accelerators_per_node
+                    for own in self.frame.scenario.owned
+                ]
                 count = min(terms.max_accelerators or 0, sum(owned))
                 receipts = value_charges(count, end + DAY, self.frame.last_day, end, self.frame)
                 cost += sum(present_value(charge, self.frame) for charge in receipts)
@@ -169,7 +171,10 @@ class Outlook:
     @cached_property
     def _per_kw(self) -> Mapping[str, Costs]:
         """Site -> present value of one kW drawn on all days before each."""
-        return {name: np.concatenate([[0.0], np.cumsum(self._kw_day(name) * self.later)]) for name in self.frame.scenario.sites}
+        return {
+            name: np.concatenate([[0.0], np.cumsum(self._kw_day(name) * self.later)])
+            for name in self.frame.scenario.sites
+        }
 
     def _kw_day(self, site: str) -> float:
         facts = self.frame.site(site)

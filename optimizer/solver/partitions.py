@@ -96,7 +96,8 @@ class Field:
         menus = [self.pools_of(workload) for workload in range(len(self.names))]
         alone = [[self.known[w, p] for p in menu] for w, menu in enumerate(menus)]
         least = [
-            min((one.running for one in own), default=np.inf) + min([0.0, *(one.awards for one in own)]) for own in alone
+            min((one.running for one in own), default=np.inf) + min([0.0, *(one.awards for one in own)])
+            for own in alone
         ]
         constant = float(self.outlook.constant.min())
         heap: list[tuple[float, int, tuple[int, ...]]] = [(constant + sum(least), 1, ())]
@@ -189,7 +190,9 @@ def _same(found: Schedules, field: Field) -> Counts | None:
             parts.append(found.starts[:, column])
             for other, beside in enumerate(found.slots):
                 if other != column and beside.pool == slot.pool:
-                    meets = (found.starts[:, other] <= found.starts[:, column]) & (found.ends(other) >= found.starts[:, column])
+                    meets = (found.starts[:, other] <= found.starts[:, column]) & (
+                        found.ends(other) >= found.starts[:, column]
+                    )
                     parts.append(meets.astype(np.int64))
     if field.frame.scenario.after_run.policy == "use":
         parts.append(found.last())

@@ -19,7 +19,7 @@ from optimizer.cost.choice import Choice
 from optimizer.errors import InternalError
 from optimizer.solver.backend import Answer, Backend, Progress, Settings
 from optimizer.solver.bounds import bounder
-from optimizer.solver.columns import Blocks, first_of, field_of, listed, promising, reduced
+from optimizer.solver.columns import Blocks, field_of, first_of, listed, promising, reduced
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.highs import Highs
 from optimizer.solver.model import CompactModel, build_model
@@ -141,7 +141,9 @@ def _staged(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool)
     columns = reduced(blocks, _cutoff(best))
     if len(columns) > IN_ONE_MODEL:
         some = _solve(listed(problem, field.outlook, first_of(columns, IN_ONE_MODEL)), solver, effort)
-        best = min((one for one in (best, some) if one and one.answer.values), key=lambda one: one.value or 0, default=best)
+        best = min(
+            (one for one in (best, some) if one and one.answer.values), key=lambda one: one.value or 0, default=best
+        )
         columns = reduced(blocks, _cutoff(best))
     final = _solve(listed(problem, field.outlook, columns), solver, effort)
     return _conclude(final, best, solver, effort, dropped=0, unique=unique)
