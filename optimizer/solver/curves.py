@@ -22,7 +22,7 @@ from optimizer.cost.after import After
 from optimizer.cost.charge import with_contingency
 from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.items import order_charges
-from optimizer.cost.option import Option, Piece, award_pieces, fill_lots, is_incremental, maximum, possible_pieces
+from optimizer.cost.option import Option, Piece, fill_lots, is_incremental, maximum
 from optimizer.cost.plan_cost import present_value
 from optimizer.schema.quote import ReservedOffer, TieredPrice
 from optimizer.solver.bounds import PoolBound
@@ -42,12 +42,14 @@ class Curve:
         ready: Days (since today) on which more becomes ready, ascending; class k holds from ``ready[k]`` on.
         least: Class x units -> least cost of awards with at least so many units ready; infinite when impossible.
         entry: Least cost of the entries paid once that every award of the pool matches.
+        most: Most units there are of all offers.
     """
 
     pool: Pool
     ready: Counts
     least: Costs
     entry: float
+    most: int
 
     def used(self, value_per_unit: float, most_units: float) -> Curve:
         """Return the curve less receipts, when each unit up to a number earns a value: it may pay to have more."""
@@ -57,13 +59,6 @@ class Curve:
     def units(self, nodes: Counts) -> Counts:
         """Return the units that must be awarded for some nodes at once."""
         return -(-np.maximum(nodes - self.pool.owned_nodes, 0) // self.pool.platform.nodes_per_unit)
-
-    def cost(self, classes: Counts, nodes: Counts) -> Costs:
-        """Return the least costs of nodes at once in classes (-1: nothing is ready yet); infinite when impossible."""
-        units = self.units(nodes)
-        size = self.least.shape[1]
-        known = self.least[np.maximum(classes, 0), np.minimum(units, size - 1)]
-        return np.where((classes < 0) | (units >= size), np.inf, known)
 
 
 def _at_least(exactly: Costs) -> Costs:
@@ -87,7 +82,14 @@ def curve(pool: Pool, after: After, most_nodes: int, frame: Frame) -> Curve:
     priced = [_award_costs(option, dict(bound.rates), size, frame) for option in options]
     rows = [_class_costs(options, priced, frame.today + day * DAY, pool, size, frame) for day in ready]
     least = np.array(rows, dtype=np.float64).reshape(len(rows), size)
-    return Curve(pool, np.array(ready, dtype=np.int64), least, bound.shared if options else 0.0)
+    return Curve(pool, np.array(ready, dtype=np.int64), least, bound.shared if options else 0.0, _supply(options))
+
+
+def _supply(options: Sequence[Option]) -> int:
+    most: dict[tuple[str, str], int] = defaultdict(int)
+    for option in options:
+        most[option.offer_key] = max(most[option.offer_key], maximum(option))
+    return sum(most.values())
 
 
 def _lasting(pool: Pool, frame: Frame) -> list[Option]:

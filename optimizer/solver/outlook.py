@@ -7,9 +7,8 @@ a day is rounded down to the next entry of a table.
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -28,6 +27,12 @@ from optimizer.units import fiscal_year, month_end
 
 USE_STEP_DAYS = 7
 """Days between the last days for which the value of use is tabled."""
+
+LEAST_TABLED = 32
+"""Nodes up to which costs are tabled at least."""
+
+LONGEST_MONTH_DAYS = 31
+"""Days of the longest month: no term of n months is longer than n of them."""
 
 SITUATIONS = 6
 """Last days for which curves are computed anew where hall cost or sale depend on them."""
@@ -75,19 +80,21 @@ class PoolTable:
         self.ready, self.entry = curves[0].ready, min(one.entry for one in curves)
         self.base, self.least = curves[0], np.array([one.least for one in curves])
         self.hired = tuple(option for option in pool.options if option.is_hired)
+        self.only_term = _only_term(pool)
 
     def classes(self, starts: Counts) -> Counts:
         """Return the class of each start; -1 before anything is ready."""
         return np.searchsorted(self.ready, starts, side="right") - 1
 
     def awards(self, buckets: Counts, classes: Counts, nodes: Counts) -> Costs:
-        """Return the least cost of nodes at once, hires for single runs left out."""
+        """Return the least cost of nodes at once, hires for single runs left out; beyond the table, of what it holds."""
         units, size = self.base.units(nodes), self.least.shape[2]
-        bucket = buckets if len(self.least) > 1 else np.zeros_like(buckets)
+        impossible = (units > self.base.most) | ((classes < 0) & (units > 0))
         if not len(self.ready):
-            return np.where(units > 0, np.inf, 0.0)
+            return np.where(impossible, np.inf, 0.0)
+        bucket = buckets if len(self.least) > 1 else np.zeros_like(buckets)
         known = self.least[bucket, np.maximum(classes, 0), np.minimum(units, size - 1)]
-        return np.where(((classes < 0) & (units > 0)) | (units >= size), np.inf, np.where(classes < 0, 0.0, known))
+        return np.where(impossible, np.inf, np.where(classes < 0, 0.0, known))
 
     @cached_property
     def per_node_day(self) -> float:
@@ -102,6 +109,16 @@ class PoolTable:
             return 0.0
         charges = [with_contingency(order_charges(option, self.frame), self.frame) for option in self.hired]
         return min((float(sum(charge.amount for charge in own)) for own in charges), default=0.0)
+
+
+def _only_term(pool: Pool) -> int | None:
+    """Return the longest term of the one contract a pool consists of: all its runs lie within it; None for other pools."""
+    offers = {option.offer_key for option in pool.options}
+    ends = [option.end for option in pool.options]
+    if len(offers) != 1 or pool.owned_nodes or any(end is None for end in ends):
+        return None
+    months = max(getattr(option.offer, "term_months", 0) for option in pool.options)
+    return months * LONGEST_MONTH_DAYS
 
 
 def _worth(pool: Pool, last: int, frame: Frame) -> tuple[float, float]:
@@ -134,11 +151,8 @@ class Outlook:
         self.pools = tuple(pools)
         ends = [slot.first + int(slot.days.min()) - 1 for slot in slots if len(slot.days)]
         self.lasts = _lasts(min(ends, default=0), (frame.last_day - frame.today).days, frame)
-        most: dict[tuple[int, str], int] = {}
-        for slot in slots:
-            most[slot.pool, slot.workload] = int(slot.needed.max(initial=0))
         self.tables = [
-            PoolTable(pool, self.lasts, sum(n for (at, _), n in most.items() if at == number), frame)
+            PoolTable(pool, self.lasts, _tabled([slot for slot in slots if slot.pool == number]), frame)
             for number, pool in enumerate(pools)
         ]
         horizon = (frame.horizon - frame.today).days
@@ -159,7 +173,10 @@ class Outlook:
             end = self.frame.today + int(day) * DAY
             cost = sum(present_value(charge, self.frame) for charge in owned_charges(After(policy, end), self.frame))
             if policy == "use" and self.frame.scenario.owned:
-                owned = [own.nodes * self.frame.platforms[own.platform].accelerators_per_node for own in self.frame.scenario.owned]
+                owned = [
+                    own.nodes * self.frame.platforms[own.platform].accelerators_per_node
+                    for own in self.frame.scenario.owned
+                ]
                 count = min(terms.max_accelerators or 0, sum(owned))
                 receipts = value_charges(count, end + DAY, self.frame.last_day, end, self.frame)
                 cost += sum(present_value(charge, self.frame) for charge in receipts)
@@ -169,7 +186,10 @@ class Outlook:
     @cached_property
     def _per_kw(self) -> Mapping[str, Costs]:
         """Site -> present value of one kW drawn on all days before each."""
-        return {name: np.concatenate([[0.0], np.cumsum(self._kw_day(name) * self.later)]) for name in self.frame.scenario.sites}
+        return {
+            name: np.concatenate([[0.0], np.cumsum(self._kw_day(name) * self.later)])
+            for name in self.frame.scenario.sites
+        }
 
     def _kw_day(self, site: str) -> float:
         facts = self.frame.site(site)
@@ -216,6 +236,13 @@ class Outlook:
     def system(self, slot: Slot) -> float:
         """Return what a run on a dedicated system costs at least; zero elsewhere."""
         return self.tables[slot.pool].per_run * float(self.later[-1])
+
+
+def _tabled(slots: Sequence[Slot]) -> int:
+    """Return up to how many nodes costs are tabled: twice what all runs at once need at least, at most all they may."""
+    fits = [slot.needed[slot.days <= slot.last - slot.first + 1] for slot in slots]
+    least = sum(int(needed.min()) for needed in fits if len(needed))
+    return min(max(2 * least, LEAST_TABLED), sum(int(slot.needed.max(initial=0)) for slot in slots))
 
 
 def _lasts(first: int, horizon: int, frame: Frame) -> Counts:

@@ -78,9 +78,14 @@ class Field:
 
     def blocks(self, pools: Sequence[int]) -> tuple[Block, ...]:
         """Return the blocks of an assignment of pools to all workloads."""
-        left, found = set(range(len(pools))), []
+        return self.parts(tuple(enumerate(pools)))
+
+    def parts(self, runs: Block) -> tuple[Block, ...]:
+        """Return the blocks of some runs with their pools."""
+        pools, left, found = dict(runs), {workload for workload, _ in runs}, []
         while left:
-            block, fresh = set(), {min(left)}
+            block: set[int] = set()
+            fresh = {min(left)}
             while fresh:
                 block |= fresh
                 fresh = {other for other in left - block for one in fresh if self._tied(one, other, pools)}
@@ -88,7 +93,7 @@ class Field:
             found.append(tuple((workload, pools[workload]) for workload in sorted(block)))
         return tuple(found)
 
-    def _tied(self, one: int, other: int, pools: Sequence[int]) -> bool:
+    def _tied(self, one: int, other: int, pools: Mapping[int, int]) -> bool:
         return pools[one] == pools[other] or one in self.after(other) or other in self.after(one)
 
     def assignments(self) -> Iterator[tuple[float, tuple[int, ...]]]:
@@ -96,7 +101,8 @@ class Field:
         menus = [self.pools_of(workload) for workload in range(len(self.names))]
         alone = [[self.known[w, p] for p in menu] for w, menu in enumerate(menus)]
         least = [
-            min((one.running for one in own), default=np.inf) + min([0.0, *(one.awards for one in own)]) for own in alone
+            min((one.running for one in own), default=np.inf) + min([0.0, *(one.awards for one in own)])
+            for own in alone
         ]
         constant = float(self.outlook.constant.min())
         heap: list[tuple[float, int, tuple[int, ...]]] = [(constant + sum(least), 1, ())]
@@ -189,7 +195,9 @@ def _same(found: Schedules, field: Field) -> Counts | None:
             parts.append(found.starts[:, column])
             for other, beside in enumerate(found.slots):
                 if other != column and beside.pool == slot.pool:
-                    meets = (found.starts[:, other] <= found.starts[:, column]) & (found.ends(other) >= found.starts[:, column])
+                    meets = (found.starts[:, other] <= found.starts[:, column]) & (
+                        found.ends(other) >= found.starts[:, column]
+                    )
                     parts.append(meets.astype(np.int64))
     if field.frame.scenario.after_run.policy == "use":
         parts.append(found.last())

@@ -15,10 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from optimizer.solver.curves import Costs, Counts
-from optimizer.solver.outlook import Outlook, Slot
+from optimizer.solver.outlook import Outlook, PoolTable, Slot
 
 CHUNK = 400_000
 """Schedules expanded at once: some tens of megabytes."""
+
+FAR = 10**6
+"""A day after every day."""
 
 Flags = npt.NDArray[np.bool_]
 
@@ -55,7 +58,7 @@ class Schedules:
 
     def needed(self, column: int) -> Counts:
         """Return the nodes of a placed run."""
-        return self.slots[column].needed[self.modes[:, column]]
+        return np.asarray(self.slots[column].needed[self.modes[:, column]])
 
     def ends(self, column: int) -> Counts:
         """Return the last day of a run; -1 where it is not placed."""
@@ -113,6 +116,20 @@ def _pool_awards(placed: Schedules, pool: int, buckets: Counts, outlook: Outlook
     columns = [column for column, slot in enumerate(placed.slots) if slot.pool == pool]
     if table.hired:
         return _hired_awards(placed, pool, columns, buckets, outlook)
+    if table.only_term is not None and len(columns) > 1:
+        too_long = _span(placed, columns) > table.only_term
+        return np.where(too_long, np.inf, _shared_awards(placed, columns, buckets, table))
+    return _shared_awards(placed, columns, buckets, table)
+
+
+def _span(placed: Schedules, columns: Sequence[int]) -> Counts:
+    """Return the days from the first start to the last end of the runs of a pool."""
+    starts = np.array([np.where(placed.starts[:, c] < 0, FAR, placed.starts[:, c]) for c in columns])
+    ends = np.array([placed.ends(column) for column in columns])
+    return np.asarray(ends.max(axis=0) - starts.min(axis=0) + 1)
+
+
+def _shared_awards(placed: Schedules, columns: Sequence[int], buckets: Counts, table: PoolTable) -> Costs:
     nothing = np.zeros(len(placed), dtype=np.int64)
     cost = table.awards(buckets, nothing + len(table.ready) - 1, nothing)
     for column in columns:

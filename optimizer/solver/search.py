@@ -19,7 +19,7 @@ from optimizer.cost.choice import Choice
 from optimizer.errors import InternalError
 from optimizer.solver.backend import Answer, Backend, Progress, Settings
 from optimizer.solver.bounds import bounder
-from optimizer.solver.columns import Blocks, first_of, field_of, listed, promising, reduced
+from optimizer.solver.columns import Blocks, field_of, first_of, listed, promising, reduced
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.highs import Highs
 from optimizer.solver.model import CompactModel, build_model
@@ -135,13 +135,15 @@ def _staged(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool)
     field = field_of(problem)
     blocks, best = Blocks(field), None
     for assignments, each in FIRST_TRIES:
-        best = _solve(listed(problem, field.outlook, promising(field, assignments, each)), solver, effort)
+        best = _solve(listed(problem, field.outlook, promising(blocks, assignments, each)), solver, effort)
         if best.answer.values:
             break
     columns = reduced(blocks, _cutoff(best))
     if len(columns) > IN_ONE_MODEL:
         some = _solve(listed(problem, field.outlook, first_of(columns, IN_ONE_MODEL)), solver, effort)
-        best = min((one for one in (best, some) if one and one.answer.values), key=lambda one: one.value or 0, default=best)
+        best = min(
+            (one for one in (best, some) if one and one.answer.values), key=lambda one: one.value or 0, default=best
+        )
         columns = reduced(blocks, _cutoff(best))
     final = _solve(listed(problem, field.outlook, columns), solver, effort)
     return _conclude(final, best, solver, effort, dropped=0, unique=unique)
