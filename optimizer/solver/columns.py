@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -67,20 +68,22 @@ class Blocks:
 
     Attributes:
         field: The runs with their pools.
+        ends: When (monotonic clock) no further block is enumerated; None = no limit.
     """
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: Field, ends: float | None = None) -> None:
         """Start with nothing."""
-        self.field = field
+        self.field, self.ends = field, ends
         self._known: dict[Block, tuple[float, Schedules]] = {}
+        self._parts: dict[Block, tuple[float, float]] = {}
         self._beams: dict[tuple[Block, int], Schedules] = {}
 
     def within(self, block: Block, cutoff: float) -> Schedules:
-        """Return the undominated schedules of a block within a cutoff."""
+        """Return the schedules of a block within a cutoff."""
         known = self._known.get(block)
         if known is None or known[0] < cutoff:
             found = self.field.enumeration(block).within(cutoff, MOST_SCHEDULES)
-            known = (cutoff, undominated(found, self.field))
+            known = (cutoff, found)
             self._known[block] = known
         return known[1].take(known[1].bound <= cutoff)
 
@@ -102,28 +105,51 @@ class Blocks:
         return self._beams[block, each]
 
     def bound(self, block: Block, cutoff: float) -> float:
-        """Return a lower bound of a block; infinite when no schedule is within a cutoff.
+        """Return a lower bound of a block of a plan; infinite when no schedule is within a cutoff.
 
         Before its schedules are enumerated, those of its runs without one of them are asked.
         """
-        field = self.field
-        if field.quick(block) > cutoff:
+        if self.field.quick(block) > cutoff or self._without_one(block, cutoff) > cutoff:
             return np.inf
-        if len(block) > 2:
-            for left_out in block:
-                rest = tuple(key for key in block if key != left_out)
-                room = cutoff - field.known[left_out].running
-                if self.bounds(field.parts(rest), room) > room:
-                    return np.inf
         found = self.within(block, cutoff)
         return float(found.bound.min()) if len(found) else np.inf
 
+    def _without_one(self, block: Block, cutoff: float) -> float:
+        """Return the highest bound of all runs of a block but one, with what that one draws; infinite above a cutoff."""
+        best = -np.inf
+        for left_out in block if len(block) > 2 else ():
+            running = self.field.known[left_out].running
+            rest = self.field.parts(tuple(key for key in block if key != left_out))
+            best = max(best, running + self._total(rest, cutoff - running, self.part))
+            if best > cutoff:
+                break
+        return best
+
+    def part(self, block: Block, cutoff: float) -> float:
+        """Return a lower bound of runs that are part of a block; infinite when it exceeds a cutoff."""
+        if len(block) == 1:
+            return self.field.quick(block)
+        known = self._parts.get(block, (-np.inf, -np.inf))
+        if known[0] < cutoff and known[1] == np.inf:
+            known = (-np.inf, -np.inf)
+        if known[1] == -np.inf:
+            least = self._without_one(block, cutoff)
+            if least <= cutoff:
+                found = self.field.enumeration(block).relax().within(cutoff, MOST_SCHEDULES)
+                least = float(found.bound.min()) if len(found) else np.inf
+            known = (cutoff, least if least <= cutoff else np.inf)
+            self._parts[block] = known
+        return known[1]
+
     def bounds(self, parts: Sequence[Block], cutoff: float) -> float:
-        """Return a lower bound of blocks together; infinite when it exceeds a cutoff."""
+        """Return a lower bound of blocks of a plan together; infinite when it exceeds a cutoff."""
+        return self._total(parts, cutoff, self.bound)
+
+    def _total(self, parts: Sequence[Block], cutoff: float, bound: Callable[[Block, float], float]) -> float:
         total = sum(self.field.quick(block) for block in parts)
         for block in sorted(parts, key=len):
             quick = self.field.quick(block)
-            total += self.bound(block, quick + cutoff - total) - quick
+            total += bound(block, quick + cutoff - total) - quick
             if total > cutoff:
                 return np.inf
         return total
@@ -154,9 +180,12 @@ def reduced(blocks: Blocks, cutoff: float) -> Columns:
     A block may cost at most its own bound and what the cutoff leaves above the bound of its best assignment.
     """
     field, constant = blocks.field, float(blocks.field.outlook.constant.min())
-    lowest, rooms = np.inf, dict[Block, float]()
+    lowest, rooms, complete = np.inf, dict[Block, float](), True
     for quick, pools in field.assignments():
         if quick > cutoff:
+            break
+        if blocks.ends is not None and time.monotonic() > blocks.ends:
+            lowest, complete = min(lowest, quick), False
             break
         parts = field.blocks(pools)
         paid = constant + field.entry(enumerate(pools))
@@ -165,8 +194,8 @@ def reduced(blocks: Blocks, cutoff: float) -> Columns:
         if total <= cutoff:
             for block in parts:
                 rooms[block] = max(rooms.get(block, -np.inf), blocks.least(block) + cutoff - total)
-    kept = tuple((block, blocks.within(block, room)) for block, room in sorted(rooms.items()))
-    return Columns(kept, lowest, not any(own.cut for _, own in kept))
+    kept = tuple((block, undominated(blocks.within(block, room), field)) for block, room in sorted(rooms.items()))
+    return Columns(kept, lowest, complete and not any(own.cut for _, own in kept))
 
 
 def promising(blocks: Blocks, assignments: int, each: int) -> Columns:
@@ -190,6 +219,16 @@ def promising_pools(blocks: Blocks, count: int) -> list[tuple[int, ...]]:
             best[members] = sorted(pair for pair in found if pair[0] < np.inf)[:POOLS_OF_A_SET]
     plans = {pools: cost for cost, pools in _partitions(tuple(runs), best)}
     return sorted(plans, key=lambda pools: (plans[pools], pools))[:count]
+
+
+def guessed(blocks: Blocks) -> float:
+    """Return about what the cheapest plan costs at least: of promising assignments the least sum of good schedules."""
+    field, constant = blocks.field, float(blocks.field.outlook.constant.min())
+    sums = [
+        sum(blocks.guess(block) for block in field.blocks(pools)) + field.entry(enumerate(pools))
+        for pools in promising_pools(blocks, GUESSED)
+    ]
+    return constant + min(sums, default=np.inf)
 
 
 def _partitions(

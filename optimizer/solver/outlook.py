@@ -66,17 +66,19 @@ class Slot:
 class PoolTable:
     """Least costs of one pool by last day, class and units, and of the runs in it."""
 
-    def __init__(self, pool: Pool, lasts: Counts, most_nodes: int, frame: Frame) -> None:
-        """Compute the tables for the last days ``lasts``."""
+    def __init__(self, pool: Pool, lasts: Counts, slots: Sequence[Slot], frame: Frame) -> None:
+        """Compute the tables of a pool and the runs that may take it, for the last days ``lasts``."""
         self.pool, self.frame = pool, frame
         policy = frame.scenario.after_run.policy
+        nodes = _tabled(slots)
+        latest = max(slot.last - int(slot.days.min(initial=1)) + 1 for slot in slots)
         if policy == "use":
-            idle = curve(pool, After("idle", frame.last_day), most_nodes, frame)
+            idle = curve(pool, After("idle", frame.last_day), nodes, latest, frame)
             curves = [idle.used(*_worth(pool, int(day), frame)) for day in lasts]
-        elif After(policy, frame.last_day).matters:
-            curves = [curve(pool, After(policy, frame.today + int(day) * DAY), most_nodes, frame) for day in lasts]
         else:
-            curves = [curve(pool, After(policy, frame.last_day), most_nodes, frame)]
+            ends = lasts if After(policy, frame.last_day).matters else [(frame.last_day - frame.today).days]
+            after = [After(policy, frame.today + int(day) * DAY) for day in ends]
+            curves = [curve(pool, situation, nodes, latest, frame) for situation in after]
         self.ready, self.entry = curves[0].ready, min(one.entry for one in curves)
         self.base, self.least = curves[0], np.array([one.least for one in curves])
         self.hired = tuple(option for option in pool.options if option.is_hired)
@@ -152,7 +154,7 @@ class Outlook:
         ends = [slot.first + int(slot.days.min()) - 1 for slot in slots if len(slot.days)]
         self.lasts = _lasts(min(ends, default=0), (frame.last_day - frame.today).days, frame)
         self.tables = [
-            PoolTable(pool, self.lasts, _tabled([slot for slot in slots if slot.pool == number]), frame)
+            PoolTable(pool, self.lasts, [slot for slot in slots if slot.pool == number], frame)
             for number, pool in enumerate(pools)
         ]
         horizon = (frame.horizon - frame.today).days
@@ -171,16 +173,15 @@ class Outlook:
         found = []
         for day in self.lasts:
             end = self.frame.today + int(day) * DAY
-            cost = sum(present_value(charge, self.frame) for charge in owned_charges(After(policy, end), self.frame))
+            charges = list(owned_charges(After(policy, end), self.frame))
             if policy == "use" and self.frame.scenario.owned:
                 owned = [
                     own.nodes * self.frame.platforms[own.platform].accelerators_per_node
                     for own in self.frame.scenario.owned
                 ]
                 count = min(terms.max_accelerators or 0, sum(owned))
-                receipts = value_charges(count, end + DAY, self.frame.last_day, end, self.frame)
-                cost += sum(present_value(charge, self.frame) for charge in receipts)
-            found.append(float(cost))
+                charges += value_charges(count, end + DAY, self.frame.last_day, end, self.frame)
+            found.append(float(sum(present_value(charge, self.frame) for charge in charges)))
         return np.array(found)
 
     @cached_property
@@ -202,7 +203,7 @@ class Outlook:
             return np.zeros(np.broadcast(modes, starts).shape)
         kw = self.extra_kw(slot)[modes]
         total = self._per_kw[pool.site]
-        return kw * (total[starts + slot.days[modes]] - total[starts])
+        return np.asarray(kw * (total[starts + slot.days[modes]] - total[starts]))
 
     def drawn(self, slot: Slot, modes: Counts, starts: Counts, year: str | None) -> Costs:
         """Return what runs draw beyond idle power as cash out, in all or in a fiscal year."""
@@ -210,7 +211,7 @@ class Outlook:
         if pool.site is None:
             return np.zeros(len(modes))
         total = self._cash(pool.site, year)
-        return self.extra_kw(slot)[modes] * (total[starts + slot.days[modes]] - total[starts])
+        return np.asarray(self.extra_kw(slot)[modes] * (total[starts + slot.days[modes]] - total[starts]))
 
     def _cash(self, site: str, year: str | None) -> Costs:
         """Return what one kW drawn on all days before each costs, as far as it is paid in a fiscal year."""
@@ -231,7 +232,7 @@ class Outlook:
         table = self.tables[slot.pool]
         if not np.isfinite(table.per_node_day):
             return np.full(np.broadcast(modes, starts).shape, np.inf)
-        return table.per_node_day * slot.days[modes] * self.later[starts + slot.days[modes] - 1]
+        return np.asarray(table.per_node_day * slot.days[modes] * self.later[starts + slot.days[modes] - 1])
 
     def system(self, slot: Slot) -> float:
         """Return what a run on a dedicated system costs at least; zero elsewhere."""
