@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+import time
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 
@@ -20,6 +21,16 @@ from optimizer.solver.schedules import Schedules
 
 MOST_SCHEDULES = 200_000
 """Schedules of a block kept at once; beyond, those with the least bounds, and the answer is no proof."""
+
+
+GUESSED = 30
+"""Schedules kept after each placement when the cost of a block is guessed."""
+
+LARGEST_SET = 3
+"""Runs of the largest sets whose cost in each pool is guessed, besides all runs."""
+
+POOLS_OF_A_SET = 3
+"""Pools that are tried for each set of runs."""
 
 
 def field_of(problem: Problem) -> Field:
@@ -52,25 +63,96 @@ def _slot(name: str, number: int, own: Sequence[Profile], problem: Problem) -> S
     )
 
 
-@dataclass(eq=False)
 class Blocks:
     """The schedules of blocks, enumerated once up to the highest cutoff asked for.
 
     Attributes:
         field: The runs with their pools.
+        ends: When (monotonic clock) no further block is enumerated; None = no limit.
     """
 
-    field: Field
-    _known: dict[Block, tuple[float, Schedules]] = field(default_factory=dict)
+    def __init__(self, field: Field, ends: float | None = None) -> None:
+        """Start with nothing."""
+        self.field, self.ends = field, ends
+        self._known: dict[Block, tuple[float, Schedules]] = {}
+        self._parts: dict[Block, tuple[float, float]] = {}
+        self._beams: dict[tuple[Block, int], Schedules] = {}
 
     def within(self, block: Block, cutoff: float) -> Schedules:
-        """Return the undominated schedules of a block within a cutoff."""
+        """Return the schedules of a block within a cutoff."""
         known = self._known.get(block)
         if known is None or known[0] < cutoff:
             found = self.field.enumeration(block).within(cutoff, MOST_SCHEDULES)
-            known = (cutoff, undominated(found, self.field))
+            known = (cutoff, found)
             self._known[block] = known
         return known[1].take(known[1].bound <= cutoff)
+
+    def least(self, block: Block) -> float:
+        """Return the least bound among the schedules of a block found so far."""
+        return float(self._known[block][1].bound.min())
+
+    def guess(self, block: Block) -> float:
+        """Return about what a block costs: exact for one run, else the bound of a good schedule."""
+        if len(block) == 1:
+            return self.field.quick(block)
+        found = self.beam(block, GUESSED)
+        return float(found.bound.min()) if len(found) else np.inf
+
+    def beam(self, block: Block, each: int) -> Schedules:
+        """Return good schedules of a block, found by keeping so many after each placement; some may be left out."""
+        if (block, each) not in self._beams:
+            self._beams[block, each] = self.field.enumeration(block).within(np.inf, each)
+        return self._beams[block, each]
+
+    def bound(self, block: Block, cutoff: float) -> float:
+        """Return a lower bound of a block of a plan; infinite when no schedule is within a cutoff.
+
+        Before its schedules are enumerated, those of its runs without one of them are asked.
+        """
+        if self.field.quick(block) > cutoff or self._without_one(block, cutoff) > cutoff:
+            return np.inf
+        found = self.within(block, cutoff)
+        return float(found.bound.min()) if len(found) else np.inf
+
+    def _without_one(self, block: Block, cutoff: float) -> float:
+        """Return the highest bound of all runs of a block but one, with what that one draws; infinite above a cutoff."""
+        best = -np.inf
+        for left_out in block if len(block) > 2 else ():
+            running = self.field.known[left_out].running
+            rest = self.field.parts(tuple(key for key in block if key != left_out))
+            best = max(best, running + self._total(rest, cutoff - running, self.part))
+            if best > cutoff:
+                break
+        return best
+
+    def part(self, block: Block, cutoff: float) -> float:
+        """Return a lower bound of runs that are part of a block; infinite when it exceeds a cutoff."""
+        if len(block) == 1:
+            return self.field.quick(block)
+        known = self._parts.get(block, (-np.inf, -np.inf))
+        if known[0] < cutoff and known[1] == np.inf:
+            known = (-np.inf, -np.inf)
+        if known[1] == -np.inf:
+            least = self._without_one(block, cutoff)
+            if least <= cutoff:
+                found = self.field.enumeration(block).relax().within(cutoff, MOST_SCHEDULES)
+                least = float(found.bound.min()) if len(found) else np.inf
+            known = (cutoff, least if least <= cutoff else np.inf)
+            self._parts[block] = known
+        return known[1]
+
+    def bounds(self, parts: Sequence[Block], cutoff: float) -> float:
+        """Return a lower bound of blocks of a plan together; infinite when it exceeds a cutoff."""
+        return self._total(parts, cutoff, self.bound)
+
+    def _total(self, parts: Sequence[Block], cutoff: float, bound: Callable[[Block, float], float]) -> float:
+        total = sum(self.field.quick(block) for block in parts)
+        for block in sorted(parts, key=len):
+            quick = self.field.quick(block)
+            total += bound(block, quick + cutoff - total) - quick
+            if total > cutoff:
+                return np.inf
+        return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,33 +180,71 @@ def reduced(blocks: Blocks, cutoff: float) -> Columns:
     A block may cost at most its own bound and what the cutoff leaves above the bound of its best assignment.
     """
     field, constant = blocks.field, float(blocks.field.outlook.constant.min())
-    within = takewhile(lambda item: item[0] <= cutoff, field.assignments())
-    assignments = [(bound, field.blocks(pools)) for bound, pools in within]
-    slack: dict[Block, float] = {}
-    for bound, parts in assignments:
-        for block in parts:
-            slack[block] = max(slack.get(block, -np.inf), field.quick(block) + cutoff - bound)
-    found = {block: blocks.within(block, most) for block, most in slack.items()}
-    best = {block: float(own.bound.min()) if len(own) else np.inf for block, own in found.items()}
-    rooms: dict[Block, float] = {}
-    lowest = np.inf
-    for _, parts in assignments:
-        total = constant + sum(best[block] for block in parts) + field.entry(key for block in parts for key in block)
+    lowest, rooms, complete = np.inf, dict[Block, float](), True
+    for quick, pools in field.assignments():
+        if quick > cutoff:
+            break
+        if blocks.ends is not None and time.monotonic() > blocks.ends:
+            lowest, complete = min(lowest, quick), False
+            break
+        parts = field.blocks(pools)
+        paid = constant + field.entry(enumerate(pools))
+        total = paid + blocks.bounds(parts, cutoff - paid)
         lowest = min(lowest, total)
-        for block in parts if total <= cutoff else ():
-            rooms[block] = max(rooms.get(block, -np.inf), best[block] + cutoff - total)
-    kept = tuple((block, blocks.within(block, room)) for block, room in sorted(rooms.items()))
-    return Columns(kept, lowest, not any(own.cut for own in found.values()))
+        if total <= cutoff:
+            for block in parts:
+                rooms[block] = max(rooms.get(block, -np.inf), blocks.least(block) + cutoff - total)
+    kept = tuple((block, undominated(blocks.within(block, room), field)) for block, room in sorted(rooms.items()))
+    return Columns(kept, lowest, complete and not any(own.cut for _, own in kept))
 
 
-def promising(field: Field, assignments: int, each: int) -> Columns:
-    """Return the best schedules of the blocks of the most promising assignments."""
-    groups: dict[Block, Schedules] = {}
-    for _, (_, pools) in zip(range(assignments), field.assignments(), strict=False):
-        for block in field.blocks(pools):
-            if block not in groups:
-                groups[block] = field.enumeration(block).within(np.inf, each)
-    return Columns(tuple(groups.items()), -np.inf, complete=False)
+def promising(blocks: Blocks, assignments: int, each: int) -> Columns:
+    """Return good schedules of the blocks of the most promising assignments."""
+    groups = {
+        block: blocks.beam(block, each)
+        for pools in promising_pools(blocks, assignments)
+        for block in blocks.field.blocks(pools)
+    }
+    return Columns(tuple((block, own) for block, own in groups.items() if len(own)), -np.inf, complete=False)
+
+
+def promising_pools(blocks: Blocks, count: int) -> list[tuple[int, ...]]:
+    """Return assignments of pools that look cheap: sets of runs in the pools where good schedules cost least."""
+    field, runs = blocks.field, range(len(blocks.field.names))
+    best: dict[tuple[int, ...], list[tuple[float, int]]] = {}
+    for size in {*range(1, min(len(runs), LARGEST_SET) + 1), len(runs)}:
+        for members in combinations(runs, size):
+            pools = set.intersection(*(set(field.pools_of(run)) for run in members))
+            found = [(blocks.guess(tuple((run, pool) for run in members)), pool) for pool in pools]
+            best[members] = sorted(pair for pair in found if pair[0] < np.inf)[:POOLS_OF_A_SET]
+    plans = {pools: cost for cost, pools in _partitions(tuple(runs), best)}
+    return sorted(plans, key=lambda pools: (plans[pools], pools))[:count]
+
+
+def guessed(blocks: Blocks) -> float:
+    """Return about what the cheapest plan costs at least: of promising assignments the least sum of good schedules."""
+    field, constant = blocks.field, float(blocks.field.outlook.constant.min())
+    sums = [
+        sum(blocks.guess(block) for block in field.blocks(pools)) + field.entry(enumerate(pools))
+        for pools in promising_pools(blocks, GUESSED)
+    ]
+    return constant + min(sums, default=np.inf)
+
+
+def _partitions(
+    left: tuple[int, ...], best: Mapping[tuple[int, ...], Sequence[tuple[float, int]]]
+) -> Iterator[tuple[float, tuple[int, ...]]]:
+    """Yield the assignments of runs by sets with their guessed cost: the first run's set, then what is left."""
+    if not left:
+        yield 0.0, ()
+        return
+    for members in best:
+        if members[0] == left[0] and set(members) <= set(left):
+            rest = tuple(run for run in left if run not in members)
+            for more, others in _partitions(rest, best):
+                for cost, pool in best[members]:
+                    chosen = dict(zip(rest, others, strict=True)) | dict.fromkeys(members, pool)
+                    yield cost + more, tuple(chosen[run] for run in left)
 
 
 def first_of(columns: Columns, most: int) -> Columns:

@@ -9,7 +9,8 @@ it: that contracts end, what pools share (budgets, vendors, halls), entries paid
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import ceil
@@ -21,7 +22,7 @@ from optimizer.cost.after import After
 from optimizer.cost.charge import with_contingency
 from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.items import order_charges
-from optimizer.cost.option import Option, Piece, fill_lots, is_incremental, maximum
+from optimizer.cost.option import Option, Piece, fill_lots, is_incremental, maximum, possible_pieces
 from optimizer.cost.plan_cost import present_value
 from optimizer.schema.quote import ReservedOffer, TieredPrice
 from optimizer.solver.bounds import PoolBound
@@ -30,6 +31,10 @@ from optimizer.solver.problem import Pool
 
 Costs = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
+
+
+START_STEP_DAYS = 45
+"""Days between the starts of reserved terms that are priced; between two the later, cheaper one counts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +46,14 @@ class Curve:
         ready: Days (since today) on which more becomes ready, ascending; class k holds from ``ready[k]`` on.
         least: Class x units -> least cost of awards with at least so many units ready; infinite when impossible.
         entry: Least cost of the entries paid once that every award of the pool matches.
+        most: Most units there are of all offers.
     """
 
     pool: Pool
     ready: Counts
     least: Costs
     entry: float
+    most: int
 
     def used(self, value_per_unit: float, most_units: float) -> Curve:
         """Return the curve less receipts, when each unit up to a number earns a value: it may pay to have more."""
@@ -57,46 +64,71 @@ class Curve:
         """Return the units that must be awarded for some nodes at once."""
         return -(-np.maximum(nodes - self.pool.owned_nodes, 0) // self.pool.platform.nodes_per_unit)
 
-    def cost(self, classes: Counts, nodes: Counts) -> Costs:
-        """Return the least costs of nodes at once in classes (-1: nothing is ready yet); infinite when impossible."""
-        units = self.units(nodes)
-        size = self.least.shape[1]
-        known = self.least[np.maximum(classes, 0), np.minimum(units, size - 1)]
-        return np.where((classes < 0) | (units >= size), np.inf, known)
-
 
 def _at_least(exactly: Costs) -> Costs:
     return np.minimum.accumulate(exactly[..., ::-1], axis=-1)[..., ::-1]
 
 
-def curve(pool: Pool, after: After, most_nodes: int, frame: Frame) -> Curve:
+def curve(pool: Pool, after: After, most_nodes: int, last_start: int, frame: Frame) -> Curve:
     """Return the supply curve of a pool in an after-run situation, up to some nodes in use at once.
 
     Args:
         pool: The pool; hires for one run are left out.
         after: The situation; under ``use`` its receipts are left out too.
         most_nodes: Most nodes asked for.
+        last_start: Last day (since today) on which a run may start.
         frame: Dates and rates.
     """
-    options = _lasting(pool, frame)
+    options = _lasting(pool, last_start, frame)
     first = [0] if pool.owned_nodes else []
     ready = sorted({*first, *((lot.ready - frame.today).days for option in options for lot in option.lots)})
     bound = PoolBound(replace(pool, options=tuple(options)), frame, after)
     size = ceil(max(0, most_nodes - pool.owned_nodes) / pool.platform.nodes_per_unit) + 1
-    priced = [_award_costs(option, dict(bound.rates), size, frame) for option in options]
+    priced = [_award_costs(option, _rates(option, bound, frame), size, frame) for option in options]
     rows = [_class_costs(options, priced, frame.today + day * DAY, pool, size, frame) for day in ready]
     least = np.array(rows, dtype=np.float64).reshape(len(rows), size)
-    return Curve(pool, np.array(ready, dtype=np.int64), least, bound.shared if options else 0.0)
+    return Curve(pool, np.array(ready, dtype=np.int64), least, bound.shared if options else 0.0, _supply(options))
 
 
-def _lasting(pool: Pool, frame: Frame) -> list[Option]:
-    """Return what is not hired for one run; reserved terms also from their last possible day."""
+def _rates(option: Option, bound: PoolBound, frame: Frame) -> list[tuple[Piece, float]]:
+    """Return the cost per unit of each piece: linear in its price, so two prices of a lot give all."""
+    groups: dict[dt.date, list[Piece]] = defaultdict(list)
+    pieces = possible_pieces(option, frame)
+    for piece in pieces:
+        groups[piece.lot.delivery].append(piece)
+    lines = {day: _line(min(own, key=_price), max(own, key=_price), bound) for day, own in groups.items()}
+    nodes = option.platform.nodes_per_unit
+    return [(piece, nodes * lines[piece.lot.delivery](float(piece.unit_price))) for piece in pieces]
+
+
+def _price(piece: Piece) -> Decimal:
+    return piece.unit_price
+
+
+def _line(low: Piece, high: Piece, bound: PoolBound) -> Callable[[float], float]:
+    start, end, one = float(low.unit_price), float(high.unit_price), bound.per_node(low)
+    slope = (bound.per_node(high) - one) / (end - start) if end > start else 0.0
+    return lambda price: one + slope * (price - start)
+
+
+def _supply(options: Sequence[Option]) -> int:
+    most: dict[tuple[str, str], int] = defaultdict(int)
+    for option in options:
+        most[option.offer_key] = max(most[option.offer_key], maximum(option))
+    return sum(most.values())
+
+
+def _lasting(pool: Pool, last_start: int, frame: Frame) -> list[Option]:
+    """Return what is not hired for one run; reserved terms also from further days, to the last that may be of use."""
     found = [option for option in pool.options if not option.is_hired and not option.follows]
     for option in {option.offer_key: option for option in found if isinstance(option.offer, ReservedOffer)}.values():
         start = option.offer.start if isinstance(option.offer, ReservedOffer) else None
-        last = min(start[1], frame.last_day) if start else frame.last_day
-        wait = option.lots[0].ready - option.lots[0].delivery
-        found += [replace(other, follows=False) for other in following_options(option, [last + wait], frame)]
+        last = min(start[1] if start else frame.last_day, frame.today + last_start * DAY)
+        wait, first = option.lots[0].ready - option.lots[0].delivery, option.lots[0].delivery
+        days = {last - offset * DAY for offset in range(0, max((last - first).days, 0) + 1, START_STEP_DAYS)}
+        days -= {other.lots[0].delivery for other in found if other.offer_key == option.offer_key}
+        more = following_options(option, [day + wait for day in sorted(days)], frame)
+        found += [replace(other, follows=False) for other in more]
     return sorted(found, key=lambda option: option.lots[0].ready)
 
 
@@ -108,11 +140,10 @@ class _Awards:
     costs: Costs
 
 
-def _award_costs(option: Option, rates: Mapping[Piece, float], size: int, frame: Frame) -> _Awards:
+def _award_costs(option: Option, pieces: Sequence[tuple[Piece, float]], size: int, frame: Frame) -> _Awards:
     """Return every award up to what may be needed, or up to the next price break beyond it."""
     breaks = max(option.offer.price.breaks) if isinstance(option.offer.price, TieredPrice) else 1
-    allowed, nodes = option.offer.units, option.platform.nodes_per_unit
-    pieces = [(piece, rates[piece] * nodes) for piece in possible_pieces_of(rates, option)]
+    allowed = option.offer.units
     least = max(allowed.min, pieces[0][0].first, 1)
     most = min(maximum(option), max(size, breaks, least) + allowed.step)
     units = np.arange(ceil(least / allowed.step) * allowed.step, most + 1, allowed.step, dtype=np.int64)
@@ -125,12 +156,7 @@ def _award_costs(option: Option, rates: Mapping[Piece, float], size: int, frame:
         own = [(piece, rate) for piece, rate in pieces if piece.first == first]
         inside = (units >= first) & (units <= own[0][0].last)
         costs[inside] = _filled(units[inside], own)
-    return _Awards(units, fixed + costs)
-
-
-def possible_pieces_of(rates: Mapping[Piece, float], option: Option) -> list[Piece]:
-    """Return the priced pieces of an option in filling order."""
-    return [piece for piece in rates if piece.option is option]
+    return _Awards(units, np.asarray(fixed + costs, dtype=np.float64))
 
 
 def _filled(units: Counts, own: Sequence[tuple[Piece, float]]) -> Costs:

@@ -28,6 +28,12 @@ from optimizer.units import fiscal_year, month_end
 USE_STEP_DAYS = 7
 """Days between the last days for which the value of use is tabled."""
 
+LEAST_TABLED = 32
+"""Nodes up to which costs are tabled at least."""
+
+LONGEST_MONTH_DAYS = 31
+"""Days of the longest month: no term of n months is longer than n of them."""
+
 SITUATIONS = 6
 """Last days for which curves are computed anew where hall cost or sale depend on them."""
 
@@ -60,33 +66,37 @@ class Slot:
 class PoolTable:
     """Least costs of one pool by last day, class and units, and of the runs in it."""
 
-    def __init__(self, pool: Pool, lasts: Counts, most_nodes: int, frame: Frame) -> None:
-        """Compute the tables for the last days ``lasts``."""
+    def __init__(self, pool: Pool, lasts: Counts, slots: Sequence[Slot], frame: Frame) -> None:
+        """Compute the tables of a pool and the runs that may take it, for the last days ``lasts``."""
         self.pool, self.frame = pool, frame
         policy = frame.scenario.after_run.policy
+        nodes = _tabled(slots)
+        latest = max(slot.last - int(slot.days.min(initial=1)) + 1 for slot in slots)
         if policy == "use":
-            idle = curve(pool, After("idle", frame.last_day), most_nodes, frame)
+            idle = curve(pool, After("idle", frame.last_day), nodes, latest, frame)
             curves = [idle.used(*_worth(pool, int(day), frame)) for day in lasts]
-        elif After(policy, frame.last_day).matters:
-            curves = [curve(pool, After(policy, frame.today + int(day) * DAY), most_nodes, frame) for day in lasts]
         else:
-            curves = [curve(pool, After(policy, frame.last_day), most_nodes, frame)]
+            ends = lasts if After(policy, frame.last_day).matters else [(frame.last_day - frame.today).days]
+            after = [After(policy, frame.today + int(day) * DAY) for day in ends]
+            curves = [curve(pool, situation, nodes, latest, frame) for situation in after]
         self.ready, self.entry = curves[0].ready, min(one.entry for one in curves)
         self.base, self.least = curves[0], np.array([one.least for one in curves])
         self.hired = tuple(option for option in pool.options if option.is_hired)
+        self.only_term = _only_term(pool)
 
     def classes(self, starts: Counts) -> Counts:
         """Return the class of each start; -1 before anything is ready."""
         return np.searchsorted(self.ready, starts, side="right") - 1
 
     def awards(self, buckets: Counts, classes: Counts, nodes: Counts) -> Costs:
-        """Return the least cost of nodes at once, hires for single runs left out."""
+        """Return the least cost of nodes at once, hires for single runs left out; beyond the table, of what it holds."""
         units, size = self.base.units(nodes), self.least.shape[2]
-        bucket = buckets if len(self.least) > 1 else np.zeros_like(buckets)
+        impossible = (units > self.base.most) | ((classes < 0) & (units > 0))
         if not len(self.ready):
-            return np.where(units > 0, np.inf, 0.0)
+            return np.where(impossible, np.inf, 0.0)
+        bucket = buckets if len(self.least) > 1 else np.zeros_like(buckets)
         known = self.least[bucket, np.maximum(classes, 0), np.minimum(units, size - 1)]
-        return np.where(((classes < 0) & (units > 0)) | (units >= size), np.inf, np.where(classes < 0, 0.0, known))
+        return np.where(impossible, np.inf, np.where(classes < 0, 0.0, known))
 
     @cached_property
     def per_node_day(self) -> float:
@@ -101,6 +111,16 @@ class PoolTable:
             return 0.0
         charges = [with_contingency(order_charges(option, self.frame), self.frame) for option in self.hired]
         return min((float(sum(charge.amount for charge in own)) for own in charges), default=0.0)
+
+
+def _only_term(pool: Pool) -> int | None:
+    """Return the longest term of the one contract a pool consists of: all its runs lie within it; None for other pools."""
+    offers = {option.offer_key for option in pool.options}
+    ends = [option.end for option in pool.options]
+    if len(offers) != 1 or pool.owned_nodes or any(end is None for end in ends):
+        return None
+    months = max(getattr(option.offer, "term_months", 0) for option in pool.options)
+    return months * LONGEST_MONTH_DAYS
 
 
 def _worth(pool: Pool, last: int, frame: Frame) -> tuple[float, float]:
@@ -133,11 +153,8 @@ class Outlook:
         self.pools = tuple(pools)
         ends = [slot.first + int(slot.days.min()) - 1 for slot in slots if len(slot.days)]
         self.lasts = _lasts(min(ends, default=0), (frame.last_day - frame.today).days, frame)
-        most: dict[tuple[int, str], int] = {}
-        for slot in slots:
-            most[slot.pool, slot.workload] = int(slot.needed.max(initial=0))
         self.tables = [
-            PoolTable(pool, self.lasts, sum(n for (at, _), n in most.items() if at == number), frame)
+            PoolTable(pool, self.lasts, [slot for slot in slots if slot.pool == number], frame)
             for number, pool in enumerate(pools)
         ]
         horizon = (frame.horizon - frame.today).days
@@ -156,16 +173,15 @@ class Outlook:
         found = []
         for day in self.lasts:
             end = self.frame.today + int(day) * DAY
-            cost = sum(present_value(charge, self.frame) for charge in owned_charges(After(policy, end), self.frame))
+            charges = list(owned_charges(After(policy, end), self.frame))
             if policy == "use" and self.frame.scenario.owned:
                 owned = [
                     own.nodes * self.frame.platforms[own.platform].accelerators_per_node
                     for own in self.frame.scenario.owned
                 ]
                 count = min(terms.max_accelerators or 0, sum(owned))
-                receipts = value_charges(count, end + DAY, self.frame.last_day, end, self.frame)
-                cost += sum(present_value(charge, self.frame) for charge in receipts)
-            found.append(float(cost))
+                charges += value_charges(count, end + DAY, self.frame.last_day, end, self.frame)
+            found.append(float(sum(present_value(charge, self.frame) for charge in charges)))
         return np.array(found)
 
     @cached_property
@@ -187,7 +203,7 @@ class Outlook:
             return np.zeros(np.broadcast(modes, starts).shape)
         kw = self.extra_kw(slot)[modes]
         total = self._per_kw[pool.site]
-        return kw * (total[starts + slot.days[modes]] - total[starts])
+        return np.asarray(kw * (total[starts + slot.days[modes]] - total[starts]))
 
     def drawn(self, slot: Slot, modes: Counts, starts: Counts, year: str | None) -> Costs:
         """Return what runs draw beyond idle power as cash out, in all or in a fiscal year."""
@@ -195,7 +211,7 @@ class Outlook:
         if pool.site is None:
             return np.zeros(len(modes))
         total = self._cash(pool.site, year)
-        return self.extra_kw(slot)[modes] * (total[starts + slot.days[modes]] - total[starts])
+        return np.asarray(self.extra_kw(slot)[modes] * (total[starts + slot.days[modes]] - total[starts]))
 
     def _cash(self, site: str, year: str | None) -> Costs:
         """Return what one kW drawn on all days before each costs, as far as it is paid in a fiscal year."""
@@ -216,11 +232,18 @@ class Outlook:
         table = self.tables[slot.pool]
         if not np.isfinite(table.per_node_day):
             return np.full(np.broadcast(modes, starts).shape, np.inf)
-        return table.per_node_day * slot.days[modes] * self.later[starts + slot.days[modes] - 1]
+        return np.asarray(table.per_node_day * slot.days[modes] * self.later[starts + slot.days[modes] - 1])
 
     def system(self, slot: Slot) -> float:
         """Return what a run on a dedicated system costs at least; zero elsewhere."""
         return self.tables[slot.pool].per_run * float(self.later[-1])
+
+
+def _tabled(slots: Sequence[Slot]) -> int:
+    """Return up to how many nodes costs are tabled: twice what all runs at once need at least, at most all they may."""
+    fits = [slot.needed[slot.days <= slot.last - slot.first + 1] for slot in slots]
+    least = sum(int(needed.min()) for needed in fits if len(needed))
+    return min(max(2 * least, LEAST_TABLED), sum(int(slot.needed.max(initial=0)) for slot in slots))
 
 
 def _lasts(first: int, horizon: int, frame: Frame) -> Counts:

@@ -78,9 +78,14 @@ class Field:
 
     def blocks(self, pools: Sequence[int]) -> tuple[Block, ...]:
         """Return the blocks of an assignment of pools to all workloads."""
-        left, found = set(range(len(pools))), []
+        return self.parts(tuple(enumerate(pools)))
+
+    def parts(self, runs: Block) -> tuple[Block, ...]:
+        """Return the blocks of some runs with their pools."""
+        pools, left, found = dict(runs), {workload for workload, _ in runs}, []
         while left:
-            block, fresh = set(), {min(left)}
+            block: set[int] = set()
+            fresh = {min(left)}
             while fresh:
                 block |= fresh
                 fresh = {other for other in left - block for one in fresh if self._tied(one, other, pools)}
@@ -88,7 +93,7 @@ class Field:
             found.append(tuple((workload, pools[workload]) for workload in sorted(block)))
         return tuple(found)
 
-    def _tied(self, one: int, other: int, pools: Sequence[int]) -> bool:
+    def _tied(self, one: int, other: int, pools: Mapping[int, int]) -> bool:
         return pools[one] == pools[other] or one in self.after(other) or other in self.after(one)
 
     def assignments(self) -> Iterator[tuple[float, tuple[int, ...]]]:

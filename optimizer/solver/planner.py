@@ -74,6 +74,8 @@ class Modes:
     def of(self, inputs: Inputs, name: str, platform: Platform, most_nodes: int) -> ModesResult:
         """Return the modes of a workload on a platform up to a node count."""
         scenario = inputs.frame.scenario
+        if scenario.workloads[name].architecture is None:
+            return self._compute(inputs, name, platform, most_nodes)
         workload = scenario.workloads[name].model_copy(
             update={"deadline": None, "release": None, "deadline_margin_days": 0, "platforms": None}
         )

@@ -19,7 +19,7 @@ from optimizer.cost.option import Option
 from optimizer.results import Candidate, Rejection
 from optimizer.schema.quote import RentalOffer
 from optimizer.solver.offers import following_options
-from optimizer.solver.problem import Pool, Problem, Profile, supplied, window
+from optimizer.solver.problem import Pool, Problem, Profile, supplied, supply_nodes, window
 from optimizer.solver.spares import spares
 
 LISTED = 600
@@ -65,6 +65,7 @@ def _earliest(
     windows: Mapping[str, Window], candidates: Candidates, found: Sequence[Pool], frame: Frame
 ) -> Iterator[Profile]:
     """Yield one run of each mode in each pool: the earliest that can be supplied."""
+    supply = _Supply()
     for name, modes in candidates.items():
         for pool in found:
             own = [mode for mode in modes if _is_in(mode, pool)]
@@ -74,9 +75,25 @@ def _earliest(
                 needed = mode.nodes + _spare_nodes(mode, pool, frame)
                 for start in starts:
                     run = Run(mode, pool.platform, pool.place, pool.site, start, pool.system)
-                    if run.end <= last and supplied(profile := Profile(name, pool, run, needed)):
-                        yield profile
+                    if run.end <= last and supply.most(pool, run) >= needed:
+                        yield Profile(name, pool, run, needed)
                         break
+
+
+class _Supply:
+    """The most nodes pools can have for runs, asked for once where ends of contracts and fabrics do not matter."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, dt.date], int] = {}
+
+    def most(self, pool: Pool, run: Run) -> int:
+        """Return the most nodes for a run."""
+        if any(not one.is_purchase or one.offer.fabric_max_units is not None for one in pool.options):
+            return supply_nodes(pool, run.start, run.end, run.candidate.nodes)
+        key = (pool.name, run.start)
+        if key not in self._known:
+            self._known[key] = supply_nodes(pool, run.start)
+        return self._known[key]
 
 
 def tightened(frame: Frame, candidates: Candidates) -> dict[str, Window]:

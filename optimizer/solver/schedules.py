@@ -8,17 +8,21 @@ the rest costs at least, exceed the cutoff. Nothing else is dropped here, so the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
 import numpy.typing as npt
 
-from optimizer.solver.curves import Costs, Counts
-from optimizer.solver.outlook import Outlook, Slot
+from optimizer.solver.curves import START_STEP_DAYS, Costs, Counts
+from optimizer.solver.outlook import Outlook, PoolTable, Slot
 
 CHUNK = 400_000
 """Schedules expanded at once: some tens of megabytes."""
+
+FAR = 10**6
+"""A day after every day."""
 
 Flags = npt.NDArray[np.bool_]
 
@@ -55,16 +59,16 @@ class Schedules:
 
     def needed(self, column: int) -> Counts:
         """Return the nodes of a placed run."""
-        return self.slots[column].needed[self.modes[:, column]]
+        return np.asarray(self.slots[column].needed[self.modes[:, column]])
 
     def ends(self, column: int) -> Counts:
         """Return the last day of a run; -1 where it is not placed."""
         end = self.starts[:, column] + self.slots[column].days[self.modes[:, column]] - 1
-        return np.where(self.starts[:, column] < 0, -1, end)
+        return np.asarray(np.where(self.starts[:, column] < 0, -1, end))
 
     def last(self) -> Counts:
         """Return the last day of the last placed run."""
-        return np.max([self.ends(column) for column in range(len(self.slots))], axis=0)
+        return np.asarray(np.max([self.ends(column) for column in range(len(self.slots))], axis=0))
 
     def at_once(self, column: int) -> Counts:
         """Return the nodes in use in the pool of a run on its first day."""
@@ -108,11 +112,25 @@ def least(slot: Slot, outlook: Outlook) -> Least:
     return Least(best, running + outlook.system(slot))
 
 
-def _pool_awards(placed: Schedules, pool: int, buckets: Counts, outlook: Outlook) -> Costs:
+def _pool_awards(placed: Schedules, pool: int, buckets: Counts, outlook: Outlook, *, relaxed: bool = False) -> Costs:
     table = outlook.tables[pool]
     columns = [column for column, slot in enumerate(placed.slots) if slot.pool == pool]
     if table.hired:
-        return _hired_awards(placed, pool, columns, buckets, outlook)
+        return _hired_awards(placed, pool, columns, buckets, outlook, relaxed=relaxed)
+    if table.only_term is not None and len(columns) > 1:
+        too_long = _span(placed, columns) > table.only_term + (START_STEP_DAYS if relaxed else 0)
+        return np.where(too_long, np.inf, _shared_awards(placed, columns, buckets, table))
+    return _shared_awards(placed, columns, buckets, table)
+
+
+def _span(placed: Schedules, columns: Sequence[int]) -> Counts:
+    """Return the days from the first start to the last end of the runs of a pool."""
+    starts = np.array([np.where(placed.starts[:, c] < 0, FAR, placed.starts[:, c]) for c in columns])
+    ends = np.array([placed.ends(column) for column in columns])
+    return np.asarray(ends.max(axis=0) - starts.min(axis=0) + 1)
+
+
+def _shared_awards(placed: Schedules, columns: Sequence[int], buckets: Counts, table: PoolTable) -> Costs:
     nothing = np.zeros(len(placed), dtype=np.int64)
     cost = table.awards(buckets, nothing + len(table.ready) - 1, nothing)
     for column in columns:
@@ -121,7 +139,9 @@ def _pool_awards(placed: Schedules, pool: int, buckets: Counts, outlook: Outlook
     return cost
 
 
-def _hired_awards(placed: Schedules, pool: int, columns: Sequence[int], buckets: Counts, outlook: Outlook) -> Costs:
+def _hired_awards(
+    placed: Schedules, pool: int, columns: Sequence[int], buckets: Counts, outlook: Outlook, *, relaxed: bool
+) -> Costs:
     """Least over numbers of lasting units: their cost, and hires for what each run needs beyond them."""
     table = outlook.tables[pool]
     if table.pool.system:
@@ -136,7 +156,9 @@ def _hired_awards(placed: Schedules, pool: int, columns: Sequence[int], buckets:
             break
         for column in columns:
             beyond = np.maximum(placed.needed(column) - nodes, 0)
-            hired = outlook.hire(placed.slots[column], placed.modes[:, column], np.maximum(placed.starts[:, column], 0))
+            slot, modes = placed.slots[column], placed.modes[:, column]
+            starts = slot.last - slot.days[modes] + 1 if relaxed else np.maximum(placed.starts[:, column], 0)
+            hired = outlook.hire(slot, modes, starts)
             price = np.where(beyond > 0, hired, 0.0) * beyond
             cost = cost + np.where(placed.starts[:, column] < 0, 0.0, price)
         best = np.minimum(best, cost)
@@ -158,6 +180,22 @@ class Enumeration:
     ) -> None:
         """Take the block."""
         self.slots, self.after, self.outlook, self.known = tuple(slots), after, outlook, known
+        self.relaxed = False
+
+    def relax(self) -> Enumeration:
+        """Return the enumeration of a part of a block: its bounds hold whatever runs the part follows or is beside.
+
+        A run of the part may then start on any day. Moved back to its first day, to one on which more becomes ready, or to
+        the day after another run of the part, it needs no more nodes at once; but it is paid earlier, and what it shares a term with
+        lasts longer. So what runs draw is priced at their latest, and terms are longer by a step.
+        """
+        part = copy(self)
+        part.relaxed = True
+        part.slots = tuple(
+            replace(slot, starts=np.union1d([slot.first, *slot.starts], ready[ready >= slot.first]))
+            for slot, ready in ((slot, self.outlook.tables[slot.pool].ready) for slot in self.slots)
+        )
+        return part
 
     def within(self, cutoff: float, most: int) -> Schedules:
         """Return the schedules whose bound is at most the cutoff; of too many, those with the least bounds."""
@@ -198,7 +236,8 @@ class Enumeration:
         grown = state.take(rows[which])
         placed, modes = grown.starts.copy(), grown.modes.copy()
         placed[:, column], modes[:, column] = days[which], mode
-        running = grown.running + self.outlook.energy(slot, mode, days[which]) + self.outlook.system(slot)
+        drawn = slot.last - slot.days[mode] + 1 if self.relaxed else days[which]
+        running = grown.running + self.outlook.energy(slot, mode, drawn) + self.outlook.system(slot)
         return Schedules(self.slots, placed, modes, running, grown.bound, state.cut)
 
     def _in_order(self, state: Schedules, starts: Counts, column: int, before: Sequence[int]) -> Flags:
@@ -217,7 +256,9 @@ class Enumeration:
         bound = placed.running + sum(self.known[column].running for column in rest)
         for pool in sorted({slot.pool for slot in self.slots}):
             alone = [self.known[column].awards for column in rest if self.slots[column].pool == pool]
-            bound = bound + np.maximum(_pool_awards(placed, pool, buckets, self.outlook), max(alone, default=-np.inf))
+            bound = bound + np.maximum(
+                _pool_awards(placed, pool, buckets, self.outlook, relaxed=self.relaxed), max(alone, default=-np.inf)
+            )
         return Schedules(placed.slots, placed.starts, placed.modes, placed.running, bound, placed.cut)
 
 

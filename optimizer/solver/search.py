@@ -15,11 +15,13 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
 
+import numpy as np
+
 from optimizer.cost.choice import Choice
 from optimizer.errors import InternalError
 from optimizer.solver.backend import Answer, Backend, Progress, Settings
 from optimizer.solver.bounds import bounder
-from optimizer.solver.columns import Blocks, field_of, first_of, listed, promising, reduced
+from optimizer.solver.columns import Blocks, Columns, field_of, first_of, guessed, listed, promising, reduced
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.highs import Highs
 from optimizer.solver.model import CompactModel, build_model
@@ -34,8 +36,11 @@ PROMISING_PER_POOL = 6
 MARGIN = 1e-6
 """Relative margin on floating-point bounds before a profile is dropped."""
 
-FIRST_TRIES = ((6, 40), (24, 120), (96, 400))
+FIRST_TRIES = ((3, 15), (12, 60), (48, 250))
 """Assignments and schedules of each block in the first models of several runs, until one has a plan."""
+
+SHARES = (0.005, 0.02, 0.05, 0.12)
+"""Cutoffs above what a plan seems to cost at least, one after another, before the cost of the best plan known."""
 
 IN_ONE_MODEL = 400
 """Columns of the compact model that improves the first plan before all are tried."""
@@ -73,6 +78,11 @@ class _Effort:
     def starting(cls, settings: Settings) -> _Effort:
         limit = settings.time_limit_s
         return cls(settings, None if limit is None else time.monotonic() + limit)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time limit has passed."""
+        return self.ends is not None and time.monotonic() >= self.ends
 
     def left(self, model: CompactModel) -> Settings:
         """Return the settings for the next solve of a model."""
@@ -131,22 +141,76 @@ def search(problem: Problem, name: SolverName, settings: Settings, *, unique: bo
 
 
 def _staged(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool) -> Found:
-    """Return the best plan of runs that are too many to list: a first one, then all columns within its cost, to proof."""
-    field = field_of(problem)
-    blocks, best = Blocks(field), None
-    for assignments, each in FIRST_TRIES:
-        best = _solve(listed(problem, field.outlook, promising(field, assignments, each)), solver, effort)
-        if best.answer.values:
+    """Return the best plan of runs that are too many to list.
+
+    A first plan; then all columns within a cutoff, which grows from what a plan seems to cost at least. When the best
+    plan of these costs no more than the cutoff, no other can be better.
+    """
+    blocks = Blocks(field_of(problem), effort.ends)
+    best = _first_plan(problem, blocks, solver, effort)
+    least = guessed(blocks)
+    final, columns = None, Columns((), -np.inf, complete=False)
+    for cutoff in [*(least + share * abs(least) for share in SHARES), np.inf]:
+        columns = reduced(blocks, min(cutoff, _cutoff(best)))
+        if len(columns) > IN_ONE_MODEL:
+            some = _solve(listed(problem, blocks.field.outlook, first_of(columns, IN_ONE_MODEL)), solver, effort)
+            best = _better(best, some)
+            columns = reduced(blocks, min(cutoff, _cutoff(best)))
+        final = _solve(listed(problem, blocks.field.outlook, columns), solver, effort) if len(columns) else None
+        best = _better(best, final)
+        if effort.is_over or (best is not None and best.value is not None and float(best.value) <= cutoff):
             break
-    columns = reduced(blocks, _cutoff(best))
-    if len(columns) > IN_ONE_MODEL:
-        some = _solve(listed(problem, field.outlook, first_of(columns, IN_ONE_MODEL)), solver, effort)
-        best = min(
-            (one for one in (best, some) if one and one.answer.values), key=lambda one: one.value or 0, default=best
-        )
-        columns = reduced(blocks, _cutoff(best))
-    final = _solve(listed(problem, field.outlook, columns), solver, effort)
-    return _conclude(final, best, solver, effort, dropped=0, unique=unique)
+    _bounds_hold(final, best, columns)
+    return _judged(final, best, columns, solver, effort, unique=unique)
+
+
+def _first_plan(problem: Problem, blocks: Blocks, solver: Backend, effort: _Effort) -> _Solved | None:
+    """Return a plan of promising schedules, of more and more of them until there is one."""
+    for assignments, each in FIRST_TRIES:
+        columns = promising(blocks, assignments, each)
+        if len(columns):
+            found = _solve(listed(problem, blocks.field.outlook, columns), solver, effort)
+            if found.answer.values:
+                return found
+    return None
+
+
+def _judged(
+    final: _Solved | None, best: _Solved | None, columns: Columns, solver: Backend, effort: _Effort, *, unique: bool
+) -> Found:
+    """Return what the last columns prove: everything when they were complete and solved to the end."""
+    if final is not None and columns.complete:
+        return _conclude(final, best, solver, effort, dropped=0, unique=unique)
+    if best is None and columns.complete:
+        return Found("infeasible", None, None, solver.name, "no schedule of all runs fits their windows and pools")
+    if best is None:
+        return Found("unknown", None, None, solver.name, "the limit was reached before a plan was found")
+    bound = None if np.isinf(columns.bound) else min(Decimal(columns.bound), best.value or Decimal(0))
+    why = "stopped before all schedules that may cost less were tried"
+    return Found("feasible", best.model.choice(best.answer.values), bound, solver.name, why)
+
+
+def _better(one: _Solved | None, other: _Solved | None) -> _Solved | None:
+    """Return the plan of less cost; of equal ones the later, which is proven over more."""
+    if other is None or other.value is None:
+        return one
+    return other if one is None or one.value is None or other.value <= one.value else one
+
+
+def _bounds_hold(final: _Solved | None, best: _Solved | None, columns: Columns) -> None:
+    """A plan that costs less than bounds allow, or that is missing among all columns within its cost, shows a wrong bound.
+
+    Raises:
+        InternalError: it does.
+    """
+    if best is None or best.value is None:
+        return
+    value = float(best.value) + MARGIN * max(1.0, abs(float(best.value)))
+    lost = final is None or (
+        final.answer.outcome == "optimal" and final.value is not None and float(final.value) > value
+    )
+    if columns.bound > value or (lost and columns.complete):
+        raise InternalError("a plan is better than the bounds of its runs allow: no answer is given")
 
 
 def _cutoff(best: _Solved | None) -> float:

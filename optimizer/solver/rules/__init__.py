@@ -34,7 +34,6 @@ class Rule:
 RULES: tuple[Rule, ...] = (
     Rule("one_run", "pool", "deadline", capacity.one_run),
     Rule("last_run", "pool", None, together.last_run),
-    Rule("columns", "pool", None, together.columns),
     Rule("precedence", "shared", "deadline", together.precedence),
     Rule("follow", "shared", None, together.follow),
     Rule("one_order", "offer", None, quantities.one_order),

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from optimizer.cost.frame import DAY
-from optimizer.cost.items import committed_hours
 from optimizer.solver.problem import Pool, Profile, leads
 from optimizer.solver.rules.capacity import serves_run
 from optimizer.solver.variables import Builder, PieceVar, Term
@@ -31,7 +30,7 @@ def last_run(builder: Builder) -> None:
     runs = _by_workload(builder)
     for name, own in runs.items():
         model.add("last_run", name, [(builder.last_day, 1), *((i, -days[i]) for _, i in own)], lower=0)
-    if _priced_by_last_day(builder):
+    if builder.policy != "idle":
         _last_booleans(builder, runs)
 
 
@@ -40,11 +39,6 @@ def _by_workload(builder: Builder) -> dict[str, list[Chosen]]:
     for profile, index in builder.chosen.items():
         groups[profile.workload].append((profile, index))
     return groups
-
-
-def _priced_by_last_day(builder: Builder) -> bool:
-    reserved = any(committed_hours(order.option) is not None for order in builder.orders)
-    return reserved or builder.policy != "idle"
 
 
 def _last_booleans(builder: Builder, runs: dict[str, list[Chosen]]) -> None:
@@ -60,20 +54,6 @@ def _last_booleans(builder: Builder, runs: dict[str, list[Chosen]]) -> None:
         for name, own in runs.items():
             terms = [(i, -1) for profile, i in own if profile.run.end >= day]
             model.add("last_run", f"{name} by {day}", [*later, *terms], lower=0)
-
-
-def columns(builder: Builder) -> None:
-    """Of the schedules that are allowed, one for each run: a profile is chosen with a schedule that holds it."""
-    allowed = builder.problem.columns
-    if allowed is None:
-        return
-    holding: dict[Profile, list[Term]] = {profile: [] for profile in builder.chosen}
-    for number, column in enumerate(allowed):
-        index = builder.model.boolean(f"schedule {number}")
-        for profile in column.profiles:
-            holding[profile].append((index, -1))
-    for profile, index in builder.chosen.items():
-        builder.model.add("columns", f"#{index}", [(index, 1), *holding[profile]], 0, 0)
 
 
 def precedence(builder: Builder) -> None:
