@@ -59,9 +59,9 @@ def test_a_tier_is_taken_whole() -> None:
 
 
 def test_rented_days_are_counted_at_their_price() -> None:
-    """2 boxes x 30 days x 24 h; a term of a year at half the price may be cut into days here, but not for less."""
+    """2 boxes x 30 days x 24 h; a reserved term is paid whole."""
     assert bound(frame(quote(hourly(1)))) == near(1440)
-    assert bound(frame(quote(reserved(0.5, 12)))) == near(720)
+    assert bound(frame(quote(reserved(0.5, 12)))) == near(2 * 0.5 * 12 * 730)
 
 
 def test_a_dedicated_system_costs_its_run() -> None:
