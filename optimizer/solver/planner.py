@@ -14,12 +14,13 @@ from optimizer.candidates.stated import dedicated_modes, stated_modes
 from optimizer.cost.frame import Frame
 from optimizer.engine.bands import Bands
 from optimizer.engine.software import Software
-from optimizer.errors import InputError, Problem
+from optimizer.errors import InputError, InternalError, Problem
 from optimizer.results import Candidate
 from optimizer.schema.architecture import Architecture
 from optimizer.schema.platform import Platform
 from optimizer.schema.quote import DedicatedOffer, RentalOffer
 from optimizer.schema.scenario import Workload
+from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
 from optimizer.solver.enumerate import enumerate_plans
 from optimizer.solver.offers import unit_power_kw
@@ -37,6 +38,10 @@ COARSE_STEP = 16
 
 GRID_ACCELERATORS = 16384
 """Largest run on the grid: the largest public dense training run (Llama 3.1 405B)."""
+
+
+NOISE = Decimal("1e-6")
+"""Relative difference of a bound and a plan that a solver's whole units may hide."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,6 +233,13 @@ def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique
     limit = settings.time_limit_s
     left = settings if limit is None else replace(settings, time_limit_s=max(0.01, limit + started - time.monotonic()))
     found = search(prepared.problem, solver, left, unique=unique)
-    if bound is None or found.status in ("optimal", "infeasible"):
+    if bound is None or found.status == "infeasible":
+        return found
+    value = None if found.choice is None else priced(found.choice, prepared.problem.frame).npv
+    if value is not None and bound > value + NOISE * max(Decimal(1), abs(value)):
+        raise InternalError(
+            f"a plan of {value:,.2f} costs less than the node-day relaxation says any plan can ({bound:,.2f})"
+        )
+    if found.status == "optimal":
         return found
     return replace(found, bound=bound if found.bound is None else max(bound, found.bound))

@@ -19,6 +19,7 @@ import numpy as np
 
 from optimizer.cost.choice import Choice
 from optimizer.errors import InternalError
+from optimizer.solver.audit import ask_again, audited
 from optimizer.solver.backend import Answer, Backend, Progress, Settings
 from optimizer.solver.bounds import bounder
 from optimizer.solver.columns import Blocks, Columns, field_of, first_of, guessed, listed, promising, reduced
@@ -222,7 +223,9 @@ def _cutoff(best: _Solved | None) -> float:
 
 def _solve(problem: Problem, solver: Backend, effort: _Effort) -> _Solved:
     model = build_model(problem)
-    return _Solved(model, solver.solve(model.linear, model.objectives()[0], effort.left(model)))
+    first = model.objectives()[0]
+    answer = solver.solve(model.linear, first, effort.left(model))
+    return _Solved(model, audited(answer, model.linear, first, solver.name))
 
 
 def _promising(problem: Problem, ranked: Sequence[Profile], solver: Backend, effort: _Effort) -> _Solved | None:
@@ -266,6 +269,11 @@ def _conclude(
     if answer.outcome == "infeasible":
         return _confirm_infeasible(model, solver, effort)
     if answer.outcome == "optimal":
+        if first is not None and first.value is not None and final.value is not None:
+            if first.value < final.value - Decimal(MARGIN) * max(Decimal(1), abs(final.value)):
+                raise InternalError(f"{solver.name} calls {final.value} optimal and found {first.value} before")
+        if unique:
+            ask_again(answer, model.linear, model.objectives()[0], _other(solver), effort.left(model))
         values = _unique(model, answer, effort.settings).values if unique else answer.values
         runs = len(model.builder.chosen)
         proof = f"{solver.name} proved the compact model of {runs} runs; {dropped} runs cost more by their bound"
@@ -280,9 +288,14 @@ def _conclude(
     )
 
 
+def _other(solver: Backend) -> Backend:
+    """Return the solver of a second opinion."""
+    return CpSat() if solver.name == "highs" else Highs()
+
+
 def _confirm_infeasible(model: CompactModel, solver: Backend, effort: _Effort) -> Found:
     """Prove infeasibility a second time, with another solver; a disagreement is reported, never printed as an answer."""
-    other: Backend = CpSat() if solver.name == "highs" else Highs()
+    other = _other(solver)
     second = other.solve(model.linear, {}, replace(effort.left(model), variant=1, workers=1))
     if second.outcome in ("optimal", "feasible"):
         raise InternalError(
