@@ -269,9 +269,8 @@ def _conclude(
     if answer.outcome == "infeasible":
         return _confirm_infeasible(model, solver, effort)
     if answer.outcome == "optimal":
-        if first is not None and first.value is not None and final.value is not None:
-            if first.value < final.value - Decimal(MARGIN) * max(Decimal(1), abs(final.value)):
-                raise InternalError(f"{solver.name} calls {final.value} optimal and found {first.value} before")
+        if first is not None and first.value is not None and float(final.value or 0) > _cutoff(first):
+            raise InternalError(f"{solver.name} calls {final.value} optimal and found {first.value} before")
         if unique:
             ask_again(answer, model.linear, model.objectives()[0], _other(solver), effort.left(model))
         values = _unique(model, answer, effort.settings).values if unique else answer.values
