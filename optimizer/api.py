@@ -30,8 +30,9 @@ from optimizer.solver.binding import with_binding
 from optimizer.solver.check import Facts, check
 from optimizer.solver.compare import compare_platforms
 from optimizer.solver.conflict import explain_infeasible
-from optimizer.solver.planner import Inputs, Modes, decide, prepare, refuse_unbounded
+from optimizer.solver.planner import Inputs, Modes, decide, prepare, refuse_unbounded, unsearched
 from optimizer.solver.plans import Report, plan_of
+from optimizer.solver.precheck import NOT_SEARCHED, impossible
 from optimizer.solver.search import SolverName
 from optimizer.version import __version__
 
@@ -105,10 +106,16 @@ def solve(
     inputs = inputs_of(loaded)
     refuse_unbounded(inputs.frame)
     known = Modes()
-    prepared = prepare(inputs, known)
     settings = remaining(options.settings(progress), started)
-    found = decide(prepared, options.solver, settings)
-    conflict = explain_infeasible(inputs, known, prepared, settings) if found.status == "infeasible" else None
+    conflict = impossible(inputs.frame)
+    if conflict is None:
+        prepared = prepare(inputs, known)
+        settings = remaining(options.settings(progress), started)
+        found = decide(prepared, options.solver, settings)
+    else:
+        prepared, found = unsearched(inputs.frame), NOT_SEARCHED
+    if found.status == "infeasible" and conflict is None:
+        conflict = explain_infeasible(inputs, known, prepared, settings)
     info = SolveInfo(
         solver=found.solver,
         wall_s=round(time.monotonic() - started, 3),

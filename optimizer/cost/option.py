@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
+from math import ceil
 
 from optimizer.cost.frame import DAY, Frame
 from optimizer.schema.base import Money
@@ -192,6 +193,14 @@ def maximum(option: Option) -> int:
     if isinstance(option.offer, DedicatedOffer):
         return max(mode.units for mode in option.offer.modes)
     return UNLIMITED_UNITS if most is None else most
+
+
+def smallest_order(offer: Offer) -> int:
+    """Return the fewest units an offer can be awarded in; of a dedicated system the fewest it states days for."""
+    if isinstance(offer, DedicatedOffer):
+        return min(mode.units for mode in offer.modes)
+    first = min(offer.price.breaks) if isinstance(offer.price, TieredPrice) else 1
+    return ceil(max(offer.units.min, first, 1) / offer.units.step) * offer.units.step
 
 
 def most_nodes(option: Option) -> int:

@@ -11,7 +11,7 @@ from math import ceil, floor
 from optimizer.cost.entries import delay_days, extra_kw_per_unit
 from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.items import node_kw, site_offer_sites
-from optimizer.cost.option import Lot, Option
+from optimizer.cost.option import Lot, Option, smallest_order
 from optimizer.results import LimitName, Rejection
 from optimizer.schema.platform import Platform
 from optimizer.schema.quote import (
@@ -23,7 +23,6 @@ from optimizer.schema.quote import (
     RegionOffer,
     ReservedOffer,
     SiteOffer,
-    TieredPrice,
 )
 from optimizer.schema.scenario import Zone
 from optimizer.units import add_months
@@ -77,8 +76,15 @@ def listed(frame: Frame) -> Iterator[Listed]:
 
 
 def signed_units(frame: Frame) -> dict[tuple[str, str], int]:
-    """Return the units signed already (``fix``) by quote and offer: a minimum, whatever validity and policy say."""
-    return {(fixed.quote, fixed.offer): fixed.units for fixed in frame.scenario.fix}
+    """Return the units signed already (``fix``) by quote and offer: a minimum, whatever validity and policy say.
+
+    Entries of one offer add up: each is a signature of its own.
+    """
+    signed: dict[tuple[str, str], int] = {}
+    for fixed in frame.scenario.fix:
+        key = (fixed.quote, fixed.offer)
+        signed[key] = signed.get(key, 0) + fixed.units
+    return signed
 
 
 def rejection(entry: Listed, frame: Frame) -> Rejection | None:
@@ -139,8 +145,7 @@ def _priced(entry: Listed, frame: Frame) -> Rejection | None:
 
 def _supplied(entry: Listed, frame: Frame) -> Rejection | None:
     units = entry.offer.units
-    first = min(entry.offer.price.breaks) if isinstance(entry.offer.price, TieredPrice) else 1
-    least = ceil(max(units.min, first, 1) / units.step) * units.step
+    least = smallest_order(entry.offer)
     if units.max is not None and units.max < least:
         limit: LimitName = "supply" if units.max == 0 else "minimum_order"
         return entry.reject(
@@ -153,6 +158,9 @@ def _timed(entry: Listed, frame: Frame) -> Rejection | None:
     offer = entry.offer
     if isinstance(offer, SiteOffer) and offer.lead_weeks is None and not offer.lots:
         return entry.reject("delivery", "a lead time", "unknown", "", "lead time unknown")
+    if isinstance(offer, SiteOffer) and (first := _lots(entry, offer, frame)[0].delivery) >= frame.horizon:
+        reason = f"first delivery on {first}, the horizon ends on {frame.last_day}"
+        return entry.reject("delivery", first, frame.last_day, "date", reason)
     if isinstance(offer, RegionOffer) and offer.start and _rental_window(entry, frame)[0] > offer.start[1]:
         earliest = _rental_window(entry, frame)[0]
         return entry.reject(

@@ -146,6 +146,12 @@ def prepare(inputs: Inputs, known: Modes) -> Prepared:
     return Prepared(build(frame, candidates, found, [*rejected, *left_out]), results)
 
 
+def unsearched(frame: Frame) -> Prepared:
+    """Return the decision problem without runs: the pools there are and the offers that cannot be used."""
+    found, rejected = pools(frame)
+    return Prepared(build(frame, {}, found, rejected), {})
+
+
 def _dedicated(name: str, workload: Workload, pool: Pool, frame: Frame) -> ModesResult:
     """Return the modes a dedicated system states for a workload."""
     offer = pool.options[0].offer

@@ -16,7 +16,16 @@ from optimizer.cost.choice import Run
 from optimizer.cost.entries import matching, pieces_per_unit, table
 from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.items import hire_charges, is_invoiced, unit_charges
-from optimizer.cost.option import UNLIMITED_UNITS, Option, Piece, maximum, pool_name, possible_pieces, shortest_hire
+from optimizer.cost.option import (
+    UNLIMITED_UNITS,
+    Option,
+    Piece,
+    hired,
+    maximum,
+    pool_name,
+    possible_pieces,
+    shortest_hire,
+)
 from optimizer.results import Rejection
 from optimizer.schema.platform import Platform
 from optimizer.schema.quote import TieredPrice
@@ -299,7 +308,7 @@ def _affordable(option: Option, frame: Frame) -> int:
     budget = frame.scenario.budget
     cash = [frame.amount(budget.total)] if budget.total else []
     if cash:
-        cheapest = min(_outlay(piece, frame) for piece in possible_pieces(option, frame))
+        cheapest = cheapest_unit(option, frame)
         limits += [int(amount / cheapest) for amount in cash if cheapest > 0]
     if option.site:
         site = frame.site(option.site)
@@ -311,8 +320,16 @@ def _affordable(option: Option, frame: Frame) -> int:
     return min(limits)
 
 
+def cheapest_unit(option: Option, frame: Frame, run_days: int = 1) -> Decimal:
+    """Return the least cash one unit of an option takes at any of its prices (hired: for a run of some days)."""
+    end = option.hire_end(option.lots[0].ready + (run_days - 1) * DAY) if option.is_hired else None
+    pieces = possible_pieces(option, frame)
+    return min(_outlay(hired(piece, end) if end else piece, frame) for piece in pieces)
+
+
 def _outlay(piece: Piece, frame: Frame) -> Decimal:
-    """Return the least cash one unit takes (hourly: one day)."""
+    """Return the least cash one unit takes (hired until no day: one day)."""
     idle = After("idle", frame.last_day)
-    charges = [*unit_charges(piece, idle, frame), *hire_charges(shortest_hire(piece))]
+    rented = piece if piece.option.end else shortest_hire(piece)
+    charges = [*unit_charges(piece, idle, frame), *hire_charges(rented)]
     return sum((charge.amount for charge in charges if is_invoiced(charge)), Decimal(0))

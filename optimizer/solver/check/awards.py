@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 
 from optimizer.schema.quote import (
     BlockOffer,
@@ -14,7 +15,6 @@ from optimizer.schema.quote import (
     ReservedOffer,
     TieredPrice,
 )
-from optimizer.schema.scenario import Fixed
 from optimizer.solver.check.case import Case, Holding, order_day
 from optimizer.solver.check.cash import total
 from optimizer.solver.check.deliveries import delivery_breaches
@@ -36,8 +36,7 @@ def award_breaches(case: Case) -> Breaches:
             yield from _need_breaches(case, holding)
             yield from _validity_breaches(case, holding)
             yield from _policy_breaches(case, holding)
-    for fixed in case.scenario.fix:
-        yield from _signed_breaches(case, fixed)
+    yield from _signed_breaches(case)
 
 
 def _fixed(case: Case, holding: Holding) -> bool:
@@ -56,16 +55,18 @@ def _need_breaches(case: Case, holding: Holding) -> Breaches:
         yield from holds(taken, "mode", holding.label, f"{holding.award.units} units for no run", stated)
 
 
-def _signed_breaches(case: Case, fixed: Fixed) -> Breaches:
-    units = sum(
-        holding.award.units
-        for holding in case.holdings
-        if (holding.award.quote, holding.award.offer) == (fixed.quote, fixed.offer)
-    )
-    where = f"{fixed.quote}/{fixed.offer}"
-    yield from holds(
-        units >= fixed.units, "minimum_order", where, f"{units} units", f"{fixed.units} units signed already"
-    )
+def _signed_breaches(case: Case) -> Breaches:
+    """Signatures of one offer add up."""
+    signed: Counter[tuple[str, str]] = Counter()
+    awarded: Counter[tuple[str, str]] = Counter()
+    for fixed in case.scenario.fix:
+        signed[fixed.quote, fixed.offer] += fixed.units
+    for holding in case.holdings:
+        awarded[holding.award.quote, holding.award.offer] += holding.award.units
+    for offer, units in signed.items():
+        enough = awarded[offer] >= units
+        found, wanted = f"{awarded[offer]} units", f"{units} units signed already"
+        yield from holds(enough, "minimum_order", "/".join(offer), found, wanted)
 
 
 def _number_breaches(case: Case, holding: Holding) -> Breaches:
