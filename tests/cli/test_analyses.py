@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pandas as pd
+import psutil
 import pytest
 
 from optimizer.analysis.kept import analyses_of
@@ -232,20 +234,51 @@ def test_screens_name_what_matters(scenario: Path, capsys: pytest.CaptureFixture
         assert words in " ".join(capsys.readouterr().out.split())
 
 
-def test_a_killed_run_resumes_and_says_the_same(scenario: Path, tmp_path: Path) -> None:
-    store = tmp_path / "results.jsonl"
-    command = [sys.executable, "-m", "optimizer.cli", "risk", str(scenario), "--samples", "2000", "--quiet"]
-    whole, resumed = tmp_path / "whole.json", tmp_path / "resumed.json"
-    process = subprocess.Popen([*command, "--results", str(store)])
+def started_until_rows(command: list[str], store: Path) -> subprocess.Popen[bytes]:
+    """Start a sweep and return when its first rows are kept."""
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
     while not store.exists() or store.read_text(encoding="utf-8").count("\n") < 3:
         assert process.poll() is None
         time.sleep(0.02)
-    process.kill()
-    process.wait()
-    subprocess.run([*command, "--results", str(store), "--json", str(resumed)], check=True)
-    subprocess.run([*command, "--json", str(whole)], check=True)
-    one, two = (json.loads(path.read_text(encoding="utf-8")) | {"wall_s": 0} for path in (whole, resumed))
-    assert one == two
+    return process
+
+
+def children(process: subprocess.Popen[bytes]) -> set[int]:
+    return {child.pid for child in psutil.Process(process.pid).children(recursive=True)}
+
+
+@pytest.mark.parametrize(
+    ("jobs", "how", "code"), [(1, signal.SIGKILL, -9), (2, signal.SIGINT, 130), (2, signal.SIGKILL, -9)]
+)
+def test_a_run_that_was_stopped_goes_on_and_says_the_same(
+    scenario: Path, tmp_path: Path, jobs: int, how: signal.Signals, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Killed or interrupted: what is done is kept, no process is left behind."""
+    store = tmp_path / "results.jsonl"
+    question = ["risk", str(scenario), "--samples", "1500"]
+    command = [
+        sys.executable,
+        "-m",
+        "optimizer.cli",
+        *question,
+        "--quiet",
+        "--jobs",
+        str(jobs),
+        "--results",
+        str(store),
+    ]
+    process = started_until_rows(command, store)
+    left = children(process)
+    process.send_signal(how)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert b"Traceback" not in errors
+    _, alive = psutil.wait_procs([psutil.Process(pid) for pid in left if psutil.pid_exists(pid)], timeout=10)
+    assert not alive
+    before = store.read_text(encoding="utf-8").count("\n")
+    assert before < 1 + 1500 / 50
+    resumed, whole = (answer(capsys, *question, *more)[1] | {"wall_s": 0} for more in (["--results", store], []))
+    assert resumed == whole
 
 
 @pytest.mark.slow
