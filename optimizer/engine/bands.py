@@ -66,11 +66,13 @@ _SEEN, _UNSEEN, _NEW_PLATFORM = "experts_seen", "experts_unseen", "experts_new_p
 def as_evidenced(platform: Platform, architecture: Architecture) -> Platform:
     """Return the platform with the evidence and bands that hold for a model: for experts those of runs with experts.
 
+    Evidence that names another model is left out.
     A model that ran in a precision is ``experts_seen`` there, another one ``experts_unseen``, and on a platform
     without any such run ``experts_new_platform``. Raises InputError when the efficiency block is wrong.
     """
     if architecture.moe is None:
-        return platform
+        own = tuple(run for run in platform.evidence if run.architecture in (None, architecture.id))
+        return platform.model_copy(update={"evidence": own})
     shares = efficiency(platform)
     seen = {run.precision for run in shares.experts if run.architecture == architecture.id}
     other = _UNSEEN if shares.experts else _NEW_PLATFORM
