@@ -32,7 +32,7 @@ def alternatives(
     found = found_near(loaded, within, options=options.solve_options())
     result = rounded(found, loaded.scenario.currency)
     if isinstance(result, Conflict):
-        deliver(output, json_text(result), lambda: conflict_screen(result))
+        deliver(output, json_text(result), lambda: conflict_screen(result, str(scenario)))
         return INFEASIBLE
     deliver(output, json_text(result), lambda: alternatives_screen(result))
     return ANSWERED
