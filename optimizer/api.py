@@ -6,7 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -136,8 +136,7 @@ def solve(
 
 def remaining(settings: Settings, started: float) -> Settings:
     """Return the settings with the time limit counted from a start (``time.monotonic``)."""
-    limit = settings.time_limit_s
-    return settings if limit is None else replace(settings, time_limit_s=max(0.01, limit + started - time.monotonic()))
+    return settings.since(started)
 
 
 def provenance(loaded: Loaded, inputs: Inputs, choice: Choice | None) -> Provenance:

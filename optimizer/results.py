@@ -321,10 +321,12 @@ class ConflictLimit(Result):
     """One limit of a conflict."""
 
     name: LimitName
-    needed: Number | None
-    available: Number | None
+    needed: Figure
+    available: Figure
     unit: str
     period: str | None
+    reason: str | None = None
+    """One sentence where the figures do not say it all."""
 
 
 class Relaxation(Result):
@@ -350,6 +352,8 @@ class Conflict(Result):
     minimal: bool
     relaxations: tuple[Relaxation, ...] = ()
     joint: tuple[Relaxation, ...] = ()
+    left_out: tuple[Rejection, ...] = ()
+    """Offers and platforms left out for other reasons."""
 
 
 class Objective(Result):

@@ -54,12 +54,12 @@ def show(screen: RenderableType) -> None:
 
     console = Console(highlight=False, markup=False, emoji=False)
     if console.is_terminal:
-        console.print(screen)
+        console.print(screen, crop=False)
         return
     if "COLUMNS" not in os.environ:
         console.width = _PIPED_WIDTH
     with console.capture() as captured:
-        console.print(screen)
+        console.print(screen, crop=False)
     print("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 

@@ -10,8 +10,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from optimizer.analysis.reasons import grouped
+from optimizer.report.sentences import bullets, change, limit_sentence, reasons, rejection_sentence
 from optimizer.report.text import UNKNOWN, amount, layout_text, number, share
-from optimizer.results import Award, Conflict, Cost, LayoutRow, LimitUse, Plan, Rejection, WorkloadPlan
+from optimizer.results import Award, Conflict, Cost, LayoutRow, LimitUse, Plan, WorkloadPlan
 
 if TYPE_CHECKING:
     from optimizer.analysis.backtest import Backtest
@@ -27,7 +29,6 @@ _EACH = {
     "on_demand": "per hour",
     "dedicated": "for the run",
 }
-_SHOWN_REJECTIONS = 6
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, indent: int = 0) -> RenderableType:
@@ -48,7 +49,7 @@ def plan_screen(plan: Plan, scenario_file: str) -> RenderableType:
     """Return the answer of ``solve``; amounts of ``plan`` are rounded already."""
     parts: list[RenderableType] = [_headline(plan)]
     if plan.conflict is not None:
-        parts.append(conflict_screen(plan.conflict))
+        parts.append(conflict_screen(plan.conflict, scenario_file))
     if plan.awards:
         parts += [Text(f"\nSign by order date {plan.awards[0].order_date}", style="bold"), _awards(plan.awards)]
     if plan.workloads:
@@ -56,39 +57,44 @@ def plan_screen(plan: Plan, scenario_file: str) -> RenderableType:
     if plan.cost is not None:
         parts.append(_cost(plan.cost))
     parts += _limits(plan.limits)
-    parts += _rejections(plan.rejections)
+    parts += _rejections(plan)
     count = len(plan.provenance.assumptions)
     parts.append(Text(f"{count} assumptions in --json; warnings: clusterbuy check {scenario_file}", style="dim"))
     return Group(*parts)
 
 
-def conflict_screen(conflict: Conflict) -> RenderableType:
-    """Return the limits that cannot hold together and the changes that work."""
-    named = ", ".join(
-        f"{limit.name}{f' in {limit.period}' if limit.period else ''} (needs {number(limit.needed)}, "
-        f"available {number(limit.available)} {limit.unit})"
-        for limit in conflict.limits
-    )
-    lines = [Text(f"No plan meets every limit. These cannot hold together: {named}.")]
-    if not conflict.minimal:
-        lines.append(Text("Not proven to be the fewest limits.", style="dim"))
-    changes = [
-        (change.limit, f"--set {change.set}", "" if change.verified else "not verified")
-        for change in conflict.relaxations
+def conflict_screen(conflict: Conflict, scenario_file: str) -> RenderableType:
+    """Return the limits that cannot hold together; where nothing is known of cures, what finds them."""
+    if not conflict.limits:
+        return Text("No plan meets every limit. Which limits clash was not found in time: raise --time-limit.")
+    lines = [
+        Text("No plan meets every limit. These cannot hold together:", style="bold"),
+        bullets(map(limit_sentence, conflict.limits)),
     ]
-    if changes:
-        lines.append(Text("Smallest changes that work, each alone:", style="bold"))
-    joint = [(change.limit, f"--set {change.set}", "") for change in conflict.joint]
-    tail: list[RenderableType] = [table(("", "", ""), changes, indent=2)]
-    if joint:
-        tail += [Text("Together:", style="bold"), table(("", "", ""), joint, indent=2)]
-    return Group(*lines, *tail)
+    if not conflict.minimal and len(conflict.limits) > 1:
+        lines.append(Text("  Not proven to be the fewest limits.", style="dim"))
+    if conflict.relaxations:
+        lines += [Text("Smallest changes that work, each alone:", style="bold"), *map(change, conflict.relaxations)]
+    elif conflict.joint:
+        lines += [Text("Smallest changes that work together:", style="bold"), *map(change, conflict.joint)]
+    else:
+        lines.append(Text(f"Smallest changes that would work: clusterbuy explain {scenario_file}"))
+    return Group(*lines)
 
 
 def comparison_screen(comparison: Comparison) -> RenderableType:
-    """Return one row per platform."""
-    headers = ("platform", "status", ">total", ">NPV", "finish", ">nodes", ">accelerators", "layout or reason")
-    return table(headers, (_comparison_row(row) for row in comparison.rows))
+    """Return one row per platform with a plan, then what rejects those that are offered, then what nobody offers."""
+    planned = [row for row in comparison.rows if row.rejection is None]
+    refused = [(row.platform, row.rejection) for row in comparison.rows if row.rejection is not None]
+    offered = [f"{name}: {rejection_sentence(why)}" for name, why in refused if why.limit != "offer"]
+    missing = [name for name, why in refused if why.limit == "offer"]
+    headers = ("platform", "status", ">total", ">NPV", "finish", ">nodes", ">accelerators", "layout")
+    parts: list[RenderableType] = [table(headers, map(_comparison_row, planned))] if planned else []
+    if offered:
+        parts += [Text("Rejected", style="bold"), bullets(offered)]
+    if missing:
+        parts += [Text(f"No quote offers ({len(missing)})", style="bold"), bullets([", ".join(missing)])]
+    return Group(*parts)
 
 
 def layouts_screen(ranking: Ranking) -> RenderableType:
@@ -286,21 +292,16 @@ def _limits(limits: Sequence[LimitUse]) -> list[RenderableType]:
     return [Text.assemble(("Binding   ", "bold"), words)]
 
 
-def _rejections(rejections: Sequence[Rejection]) -> list[RenderableType]:
-    if not rejections:
+def _rejections(plan: Plan) -> list[RenderableType]:
+    if not plan.rejections:
         return []
-    shown = [
-        (rejection.platform or "", rejection.quote or "", rejection.limit, rejection.reason)
-        for rejection in rejections[:_SHOWN_REJECTIONS]
-    ]
-    more = len(rejections) - len(shown)
-    rest = [Text(f"  and {more} more in --json", style="dim")] if more > 0 else []
-    return [Text("Not used", style="bold"), table(("", "", "", ""), shown, indent=2), *rest]
+    groups = grouped(plan.rejections, {work.platform for work in plan.workloads.values()})
+    return [Text("Not used, and why (all of it in --json)", style="bold"), reasons(groups)]
 
 
 def _comparison_row(row: CompareRow) -> tuple[str, ...]:
-    reason = row.rejection.reason if row.rejection else layout_text(row.layout)
-    finish = str(row.finish or "")
-    figures = (amount(row.total), amount(row.npv)) if row.total is not None else ("", "")
-    counts = (number(row.nodes), number(row.accelerators)) if row.nodes is not None else ("", "")
-    return (row.platform, row.status, *figures, finish, *counts, reason)
+    if row.total is None:
+        return (row.platform, row.status, "", "", "", "", "", "no answer within the time limit")
+    figures = (amount(row.total), amount(row.npv))
+    counts = (number(row.nodes), number(row.accelerators))
+    return (row.platform, row.status, *figures, str(row.finish), *counts, layout_text(row.layout))

@@ -9,7 +9,7 @@ from optimizer.results import LimitUse
 from optimizer.solver.backend import Settings
 from optimizer.solver.planner import Inputs, Modes, decide, prepare
 from optimizer.solver.plans import objective_value
-from optimizer.solver.relax import RELAXATIONS, lifted
+from optimizer.solver.relax import PARTED, RELAXATIONS, Lever, lifted
 from optimizer.solver.search import SolverName
 
 LEFT_OPEN = frozenset({"supply"})
@@ -30,18 +30,25 @@ def with_binding(
         settings: Its settings.
     """
     found = list(limits)
-    tight = {limit.name for limit in found if limit.slack == 0 and limit.name in RELAXATIONS} - LEFT_OPEN
-    better = {name: _improves(name, value, inputs, known, solver, settings) for name in sorted(tight)}
+    tight = {lever for limit in found if (lever := _lever(limit)) is not None}
+    better = {lever: _improves(lever, value, inputs, known, solver, settings) for lever in sorted(tight, key=str)}
     return tuple(
-        limit.model_copy(update={"binding": better[limit.name]}) if limit.slack == 0 and limit.name in better else limit
+        limit.model_copy(update={"binding": better[lever]}) if (lever := _lever(limit)) in better else limit
         for limit in found
     )
 
 
+def _lever(limit: LimitUse) -> Lever | None:
+    """Return what is lifted to see whether a limit binds; None for one that is not used up or not asked."""
+    if limit.slack != 0 or limit.name not in RELAXATIONS or limit.name in LEFT_OPEN:
+        return None
+    return Lever(limit.name, limit.period if limit.name in PARTED else None)
+
+
 def _improves(
-    name: str, value: Decimal, inputs: Inputs, known: Modes, solver: SolverName, settings: Settings
+    lever: Lever, value: Decimal, inputs: Inputs, known: Modes, solver: SolverName, settings: Settings
 ) -> bool | None:
-    prepared = prepare(inputs.with_frame(lifted(inputs.frame, [name])), known)
+    prepared = prepare(inputs.with_frame(lifted(inputs.frame, [lever])), known)
     found = decide(prepared, solver, settings, unique=False)
     if found.status != "optimal" or found.choice is None:
         return None

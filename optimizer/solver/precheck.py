@@ -25,9 +25,17 @@ from optimizer.schema.platform import Platform
 from optimizer.schema.quote import BlockOffer, DedicatedOffer
 from optimizer.schema.scenario import Workload, Zone
 from optimizer.solver.offers import rack_positions, signed_units, unit_power_kw, units_per_rack
-from optimizer.solver.problem import Pool, cheapest_unit, fabric_nodes, pools, supply_nodes, window
+from optimizer.solver.problem import (
+    Pool,
+    cheapest_unit,
+    days_unit,
+    fabric_nodes,
+    margin_days,
+    pools,
+    supply_nodes,
+    window,
+)
 from optimizer.solver.relax import AMPLE_KW, RELAXATIONS
-from optimizer.solver.requirement import FROM_TODAY
 from optimizer.solver.search import Found
 
 NOT_SEARCHED = Found(
@@ -119,9 +127,9 @@ def _fewest(blocked: Sequence[Sequence[Obstacle]]) -> list[ConflictLimit]:
 
 
 def _shortfall(limit: ConflictLimit) -> Decimal:
-    if limit.needed is None or limit.available is None:
-        return Decimal("Infinity")
-    return limit.needed - limit.available
+    if isinstance(limit.needed, Decimal) and isinstance(limit.available, Decimal):
+        return limit.needed - limit.available
+    return Decimal("Infinity")
 
 
 def _need(name: str, workload: Workload, pool: Pool, vendors: frozenset[str], frame: Frame) -> Need | None:
@@ -176,13 +184,13 @@ def _late(need: Need) -> Iterator[Obstacle]:
 
 
 def _deadline(need: Need, ready: dt.date, last: dt.date) -> ConflictLimit:
-    today, margin = need.frame.today, need.workload.deadline_margin_days
+    today, margin = need.frame.today, margin_days(need.workload, need.frame)
     end = ready + (need.days - 1) * DAY
     if end > need.frame.last_day:
         left = max(0, (need.frame.last_day - ready).days + 1)
         return _limit("deadline", need.days, left, "days", f"{need.name}, to the end of the horizon")
     until = f"{need.name}, until {end + margin * DAY}"
-    return _limit("deadline", (end - today).days + margin, (last - today).days + margin, FROM_TODAY, until)
+    return _limit("deadline", (end - today).days + margin, (last - today).days + margin, days_unit(margin), until)
 
 
 def _power(need: Need) -> Iterator[Obstacle]:

@@ -46,7 +46,7 @@ def test_the_answer_is_on_one_screen() -> None:
         "pretrain   32 h200-sxm (4 nodes) in hall-a   fp8, TP 2 · DP 16, micro-batch 1, batch 512   100 days",
         "planned at your quantile; 8 of 10 such runs take 90 to 112 days (evidence: public_run)",
         "Binding   budget (1,234.57 of 5,000 USD)",
-        "b200-hgx    offer  no quote offers it",
+        "offer: b200-hgx: no quote offers it",
         "1 assumptions in --json; warnings: clusterbuy check small.yaml",
     ):
         assert part in shown, part
@@ -83,7 +83,9 @@ def test_infeasible_shows_the_conflict_and_what_to_paste() -> None:
     shown = text(
         plan_screen(example_plan(status="infeasible", conflict=conflict, awards=[], workloads=[], cost=None), "s")
     )
-    assert "power in 2027-03 (needs 1,980, available 1,500 kW), deadline (needs 12, available 0 days)" in shown
+    assert "power: needs 1,980 kW, 1,500 available (2027-03)" in shown
+    assert "deadline: needs 12 days, 0 available" in shown
+    assert "power: 1,500 -> 1,980 kW" in shown
     assert "--set sites.a.power.0.kw=1980" in shown
     assert "Sign" not in shown
 
@@ -106,7 +108,10 @@ def test_comparison_gives_a_plan_or_a_reason() -> None:
     lines = text(comparison_screen(Comparison(rows=(good, bad)))).splitlines()
     assert "62.0 M" in lines[1]
     assert "2027-12-20" in lines[1]
-    assert lines[2].split() == ["tpu7x", "rejected", "no", "offer"]
+    assert [line.rstrip() for line in lines[2:]] == ["No quote offers (1)", "  tpu7x"]
+    dear = REJECTION.model_copy(update={"limit": "budget", "reason": "needs 2 USD, 1 available"})
+    refused = bad.model_copy(update={"rejection": dear})
+    assert "tpu7x: budget: needs 2 USD, 1 available" in text(comparison_screen(Comparison(rows=(refused,))))
 
 
 def test_layouts_and_prediction() -> None:

@@ -141,5 +141,5 @@ def test_a_platform_is_judged_by_its_own_offers_only() -> None:
         quote({"a": purchase(100), "b": hourly(0.01, platform="other")}),
         platforms=cards, workloads=workload(stated(2, 30), stated(2, 30, "other")), budget={"total": 150},
     )  # fmt: skip
-    check(world, "budget", Decimal(200), Decimal(150), "budget: needs 200")
+    check(world, "budget", Decimal(200), Decimal(150), "needs 200.00 USD, 150.00 available")
     assert rows(world)["other"].status == "optimal"
