@@ -316,6 +316,10 @@ class Cost(Result):
     cash: tuple[CashItem, ...]
     schedules: tuple[tuple[Payment, ...], ...] = ()
     """Days of payment that cost lines refer to."""
+    discount_rate: Number | None = None
+    """Yearly rate of the present value; None in plans of older versions."""
+    fiscal_year_start: int | None = None
+    """First month of the fiscal years; None in plans of older versions."""
 
 
 class LimitUse(Result):

@@ -12,7 +12,7 @@ from optimizer.cost.charge import Factor, power, stated
 from optimizer.cost.frame import DAY, Frame
 from optimizer.schema.base import Money
 from optimizer.schema.platform import Platform
-from optimizer.schema.quote import BlockOffer, Offer, OnDemandOffer, PurchaseOffer, Quote, TieredPrice
+from optimizer.schema.quote import BlockOffer, LeaseOffer, Offer, OnDemandOffer, PurchaseOffer, Quote, TieredPrice
 
 UNLIMITED_UNITS = 10**6
 """Stands for no maximum; far above any real order."""
@@ -177,7 +177,8 @@ def _quoted(option: Option, tier: int | None, money: Money, frame: Frame) -> tup
     """Return the stated numbers behind a unit price."""
     basis = option.offer.per
     source = option.source if tier is None else f"{option.source}, tier {tier}+"
-    each = net_stated("unit price", money, f"per {basis.replace('_', '-')}", source, option, frame)
+    monthly = " and month" if isinstance(option.offer, LeaseOffer) else ""
+    each = net_stated("unit price", money, f"per {basis.replace('_', '-')}{monthly}", source, option, frame)
     count = per_unit(basis, option)
     piece = basis.removesuffix("_hour")
     counted = (Factor(f"{piece}s per unit", Decimal(count), piece, "platform"),) if count != 1 else ()

@@ -108,6 +108,8 @@ def cost(choice: Choice, frame: Frame) -> tuple[Cost, Priced]:
         by_fiscal_year=own.by_year,
         cash=_cash(own.charges),
         schedules=tuple(tuple(Payment(date=day, share=share) for day, share in cash) for cash in schedules),
+        discount_rate=frame.scenario.finance.discount_rate,
+        fiscal_year_start=frame.scenario.fiscal_year_start,
     )
     return record, own
 

@@ -25,6 +25,10 @@ def total_breaches(case: Case, cost: Cost, payments: list[Payment]) -> Breaches:
     """Yield a breach for each number of the plan's cost and objective that is not what its facts give."""
     npv = present_value(payments, case.scenario.today, case.scenario.finance.discount_rate)
     yield from same("cost.currency", "", cost.currency, case.currency)
+    if cost.discount_rate is not None:
+        yield from same("cost.discount_rate", "", cost.discount_rate, case.scenario.finance.discount_rate)
+    if cost.fiscal_year_start is not None:
+        yield from same("cost.fiscal_year_start", "", cost.fiscal_year_start, case.scenario.fiscal_year_start)
     yield from same_money("cost.total", "", cost.total, total(payments), case.currency)
     yield from same_money("cost.npv", "", cost.npv, npv, case.currency)
     yield from line_breaches(case, cost, payments)
