@@ -16,8 +16,7 @@ KEYS = {
     " tokens_per_s_per_accelerator mfu memory_gb memory_limit_gb goodput start end days evidence band",
     "awards": "quote offer vendor platform type place units nodes accelerators unit_price currency tier order_date"
     " delivery_date contract_end cost lots",
-    "cost": "currency total npv after_run lines by_fiscal_year cash schedules"
-    " discount_rate fiscal_year_start",
+    "cost": "currency total npv after_run lines by_fiscal_year cash schedules discount_rate fiscal_year_start",
     "limits": "name used available unit slack binding period",
     "rejections": "platform vendor quote limit needed available unit reason",
     "provenance": "version ortools today inputs assumptions",
