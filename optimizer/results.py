@@ -262,6 +262,10 @@ class Factor(Result):
     value: Number
     unit: str
     source: str
+    base: Number | None = None
+    """The stated number when the value is plus or minus a power of it; None when the value itself is stated."""
+    exponent: Number | None = None
+    """The exponent of that power."""
 
 
 class CostLine(Result):
@@ -270,6 +274,18 @@ class CostLine(Result):
     item: str
     amount: Number
     factors: tuple[Factor, ...]
+    award: int | None = None
+    """Position of the award it goes with; None for what several awards or nodes we have share."""
+    schedule: int | None = None
+    """Position of its days of payment in ``cost.schedules``; None in plans of older versions."""
+
+
+class Payment(Result):
+    """Part of a cost line that is paid on one day."""
+
+    date: dt.date
+    share: Number
+    """Share of the amount; the shares of a schedule add up to 1."""
 
 
 class CashItem(Result):
@@ -298,6 +314,12 @@ class Cost(Result):
     lines: tuple[CostLine, ...]
     by_fiscal_year: dict[str, Number]
     cash: tuple[CashItem, ...]
+    schedules: tuple[tuple[Payment, ...], ...] = ()
+    """Days of payment that cost lines refer to."""
+    discount_rate: Number | None = None
+    """Yearly rate of the present value; None in plans of older versions."""
+    fiscal_year_start: int | None = None
+    """First month of the fiscal years; None in plans of older versions."""
 
 
 class LimitUse(Result):

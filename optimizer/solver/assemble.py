@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from decimal import Decimal
 
+from optimizer.cost import charge as charges
 from optimizer.cost.after import POLICIES, After, Policy
 from optimizer.cost.charge import Charge
 from optimizer.cost.choice import Choice, Run, Taken
@@ -22,6 +23,7 @@ from optimizer.results import (
     Cost,
     CostLine,
     Factor,
+    Payment,
     WorkloadPlan,
 )
 from optimizer.schema.scenario import Scenario
@@ -96,14 +98,18 @@ def award(taken: Taken, choice: Choice, frame: Frame) -> Award:
 def cost(choice: Choice, frame: Frame) -> tuple[Cost, Priced]:
     """Return the cost record of a choice, and its charges."""
     own = priced(choice, frame)
+    schedules = {cash: position for position, cash in enumerate(dict.fromkeys(charge.cash for charge in own.charges))}
     record = Cost(
         currency=frame.scenario.currency,
         total=own.total,
         npv=own.npv,
         after_run=tuple(_after_run(choice, policy, frame) for policy in POLICIES),
-        lines=tuple(_line(charge) for charge in own.charges),
+        lines=tuple(_line(charge, schedules[charge.cash]) for charge in own.charges),
         by_fiscal_year=own.by_year,
         cash=_cash(own.charges),
+        schedules=tuple(tuple(Payment(date=day, share=share) for day, share in cash) for cash in schedules),
+        discount_rate=frame.scenario.finance.discount_rate,
+        fiscal_year_start=frame.scenario.fiscal_year_start,
     )
     return record, own
 
@@ -116,9 +122,16 @@ def _after_run(choice: Choice, policy: Policy, frame: Frame) -> AfterRunCost:
     return AfterRunCost(policy=policy, total=found.total, npv=found.npv)
 
 
-def _line(charge: Charge) -> CostLine:
-    factors = tuple(Factor(name=f.name, value=Decimal(f.value), unit=f.unit, source=f.source) for f in charge.factors)
-    return CostLine(item=charge.item, amount=charge.amount, factors=factors)
+def _line(charge: Charge, schedule: int) -> CostLine:
+    factors = tuple(_factor(part) for factor in charge.factors for part in factor.parts or (factor,))
+    return CostLine(item=charge.item, amount=charge.amount, factors=factors, award=charge.award, schedule=schedule)
+
+
+def _factor(found: charges.Factor) -> Factor:
+    value = Decimal(found.value)
+    return Factor(
+        name=found.name, value=value, unit=found.unit, source=found.source, base=found.base, exponent=found.exponent
+    )
 
 
 def _cash(charges: Iterable[Charge]) -> tuple[CashItem, ...]:
