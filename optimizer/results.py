@@ -100,6 +100,10 @@ class Band(Result):
     """10th percentile, days."""
     high_days: Number
     """90th percentile, days."""
+    p50_days: Number | None = None
+    """Median, days; None in plans of earlier versions."""
+    p80_days: Number | None = None
+    """80th percentile, days; None in plans of earlier versions."""
 
 
 class LayoutRow(Result):
@@ -151,6 +155,8 @@ class Candidate:
         high_days: 90th percentile of the duration.
         effective_flop_per_accelerator_day: Useful model FLOP per accelerator and day; None for a stated mode.
         source: Where a stated mode comes from.
+        p50_days: Median of the duration.
+        p80_days: 80th percentile of the duration.
     """
 
     workload: str
@@ -170,6 +176,8 @@ class Candidate:
     high_days: float | None
     effective_flop_per_accelerator_day: float | None
     source: str = "engine"
+    p50_days: float | None = None
+    p80_days: float | None = None
 
 
 class Rejection(Result):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from pydantic import SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
 from optimizer.analysis.decisions import Decision, PlanBrief, brief, decision
 from optimizer.analysis.envelope import Piece, envelope
@@ -19,9 +19,9 @@ from optimizer.api import SolveOptions, inputs_of
 from optimizer.cost.frame import Frame
 from optimizer.errors import InputError, Problem
 from optimizer.io.loaded import Loaded
+from optimizer.io.prices import first_price
 from optimizer.results import Number, Result
 from optimizer.schema.base import Money
-from optimizer.schema.quote import Offer, TieredPrice
 from optimizer.solver.planner import Modes
 
 FACTORS = (Decimal("0.25"), Decimal(4))
@@ -45,15 +45,26 @@ class Switch(Result):
     """Whether solving again 0.01 % before and after it gives the two plans."""
 
 
+class Vertex(Result):
+    """Where the curve of the least present value begins, bends or ends."""
+
+    factor: Number
+    price: Number
+    npv: Number | None
+    """None: no plan is possible there."""
+
+
 class Breakeven(Result):
     """The answer of ``breakeven``: one subject, its price, where the decision holds, every switch up to the bounds."""
 
-    quote: str | None = None
-    platform: str | None = None
-    input: str | None = None
+    quote: str | None = Field(default=None, exclude_if=lambda name: name is None)
+    platform: str | None = Field(default=None, exclude_if=lambda name: name is None)
+    input: str | None = Field(default=None, exclude_if=lambda name: name is None)
     """The key of the scenario, when it is no quote or platform that is scaled."""
     price: Number
     """First tier's unit price of ``offer`` today."""
+    basis: str
+    """What every price here is, in one sentence."""
     currency: str
     unit: str
     """What the price buys."""
@@ -69,6 +80,8 @@ class Breakeven(Result):
     """Prices between which switches were looked for."""
     switches: tuple[Switch, ...]
     """Changes of platform or vendors, ascending."""
+    curve: tuple[Vertex, ...]
+    """The least present value of any plan at any price: straight between neighbours, concave while budgets allow."""
     plans: int
     """Different plans between the bounds."""
     solves: int
@@ -77,13 +90,12 @@ class Breakeven(Result):
     """Whether every model was solved to proof."""
     wall_s: float
 
-    @model_serializer(mode="wrap")
-    def _one_subject(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
-        """Leave out the subjects that are not meant: there is exactly one."""
-        data: dict[str, object] = handler(self)
-        return {
-            key: item for key, item in data.items() if item is not None or key not in ("quote", "platform", "input")
-        }
+    @property
+    def subject(self) -> str:
+        """What is scaled, in a few words."""
+        return (
+            f"quote {self.quote}" if self.quote else f"platform {self.platform}" if self.platform else str(self.input)
+        )
 
 
 @dataclass(frozen=True)
@@ -164,6 +176,7 @@ def _answer(
     return Breakeven(
         **subject.names,
         price=price,
+        basis=_basis(subject, shown),
         currency=shown.currency,
         unit=shown.unit,
         offer=shown.offer,
@@ -172,11 +185,32 @@ def _answer(
         plan_holds=_around([piece.low for piece in pieces[1:]], factors, price),
         bounds=(factors[0] * price, factors[1] * price),
         switches=records,
+        curve=tuple(_curve(pieces, price)),
         plans=len(pieces),
         solves=effort.solves,
         proven=effort.proven,
         wall_s=round(time.monotonic() - effort.started, 3),
     )
+
+
+def _basis(subject: _Subject, shown: _Price) -> str:
+    """Return what the prices of the answer are."""
+    if shown.offer is None:
+        return "value of one accelerator-hour in the first year after the run"
+    whose = " ".join(*subject.names.items())
+    return f"unit price of the first tier of {shown.offer}; every price of {whose} moves in the same proportion"
+
+
+def _curve(pieces: Sequence[Piece], price: Decimal) -> Iterator[Vertex]:
+    """Yield the ends of every piece, once where two pieces meet."""
+    last: Vertex | None = None
+    for piece in pieces:
+        for factor in (piece.low, piece.high):
+            npv = None if piece.line is None else piece.line.at(factor)
+            vertex = Vertex(factor=factor, price=factor * price, npv=npv)
+            if last is None or (last.factor, last.npv) != (vertex.factor, vertex.npv):
+                yield vertex
+            last = vertex
 
 
 Step = tuple[Decimal, Piece, Piece]
@@ -256,11 +290,3 @@ def _prices(frame: Frame, quote: str | None, platform: str | None) -> Iterator[_
             if price and quote in (None, record.quote) and platform in (None, offer.platform):
                 unit = f"{offer.per} and month" if offer.type == "lease" else str(offer.per)
                 yield _Price(f"{record.quote}/{name}", price.amount, price.currency or record.currency, unit)
-
-
-def first_price(offer: Offer) -> Money | None:
-    """Return the unit price of an offer's first tier; None when its price is a state."""
-    price = offer.price
-    if isinstance(price, TieredPrice):
-        return next(iter(price.breaks.values()))
-    return price if isinstance(price, Money) else None

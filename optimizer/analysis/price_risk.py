@@ -11,13 +11,13 @@ from functools import cached_property
 import numpy as np
 
 from optimizer.analysis.candidates import choice_key
+from optimizer.analysis.executors import Row
 from optimizer.analysis.optimum import Effort, best_choice, bounds
 from optimizer.analysis.price_bounds import PriceBounds
 from optimizer.analysis.price_model import PriceModel, at_prices, price_model
 from optimizer.analysis.price_plans import PricePlan, budgets_of, price_plan
 from optimizer.analysis.sampling import points
 from optimizer.analysis.scales import quote_factors
-from optimizer.analysis.sweep import Row
 from optimizer.analysis.world import World
 from optimizer.api import inputs_of
 from optimizer.cost.choice import Choice

@@ -8,16 +8,16 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from optimizer.analysis.decisions import PlanBrief
+from optimizer.analysis.executors import local
 from optimizer.analysis.outcomes import Outcomes, information_values, linear_information_values
 from optimizer.analysis.price_plans import PricePlan, budgets_of, plan_name, unique
 from optimizer.analysis.price_risk import PriceTask, price_factors
-from optimizer.analysis.sweep import Outcome, Tell, sweep
+from optimizer.analysis.sweep import Outcome, Sweeping, sweep
 from optimizer.analysis.world_risk import WorldTask, price_spans
 from optimizer.api import SolveOptions
 from optimizer.engine.layouts import Booleans
@@ -118,8 +118,7 @@ def risk(
     information_costs: Mapping[str, Decimal] | None = None,
     options: SolveOptions | None = None,
     ranges: Ranges | None = None,
-    store: Path | None = None,
-    tell: Tell | None = None,
+    how: Sweeping | None = None,
     naive: bool = False,
 ) -> Risk | None:
     """Return what becomes of plans when inputs are uncertain.
@@ -132,10 +131,9 @@ def risk(
         late_day: Cost of a day after the deadline, in the scenario's currency; None: renting what is missing is
             preferred where it is offered.
         information_costs: Input -> what finding out costs, to set beside its value.
-        options: How to solve; ``jobs`` processes.
+        options: How to solve.
         ranges: Instead of those of the library.
-        store: Results file to resume from.
-        tell: Told about progress.
+        how: Who plays them, and where samples are kept; default this machine with ``options.jobs`` processes.
         naive: Prices only: solve every sample from nothing, to compare with.
 
     Returns:
@@ -166,7 +164,7 @@ def risk(
     if not exists:
         return None
     key = _signature(loaded, ranges, options, vary, late_day, naive=naive)
-    outcome = sweep(blocks, task, jobs=options.jobs or 1, store=store, signature=key, tell=tell)
+    outcome = sweep(blocks, task, how or Sweeping(local(options.jobs)), key)
     played = _prices(task, outcome) if isinstance(task, PriceTask) else _worlds(task, outcome)
     return _risk(played, loaded, outcome, samples, vary, options.seed, information_costs or {}, started)
 

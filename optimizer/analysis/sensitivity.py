@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from optimizer.analysis.breakeven import decided, switches
 from optimizer.analysis.decisions import Decision, decision
 from optimizer.analysis.envelope import envelope
+from optimizer.analysis.executors import Row, local
 from optimizer.analysis.family import ONE, Family
 from optimizer.analysis.optimum import Effort, best_choice, bounds, refuse_other_objectives
-from optimizer.analysis.sweep import Row, Tell, sweep
+from optimizer.analysis.sweep import Sweeping, sweep
 from optimizer.analysis.tornado import Cell, End, Flip, Grid, Sensitivity, SensitivityRow
 from optimizer.analysis.uncertain import Uncertain, uncertain_inputs
 from optimizer.analysis.world import World
@@ -119,8 +119,7 @@ def sensitivity(
     ends: Ends | None = None,
     grid: tuple[str, str] | None = None,
     options: SolveOptions | None = None,
-    store: Path | None = None,
-    tell: Tell | None = None,
+    how: Sweeping | None = None,
 ) -> Sensitivity | None:
     """Return what each uncertain input does to the best plan, re-solved at both ends of its range.
 
@@ -128,9 +127,8 @@ def sensitivity(
         loaded: The scenario; its objective must be cost.
         ends: Ranges instead of the shipped ones (``models/ranges.yaml``), by input.
         grid: Two inputs to move together as well.
-        options: How to solve; ``jobs`` processes.
-        store: Results file to resume from.
-        tell: Told about progress.
+        options: How to solve.
+        how: Who solves, and where rows are kept; default this machine with ``options.jobs`` processes.
 
     Returns:
         None when the scenario as it is has no plan.
@@ -144,7 +142,7 @@ def sensitivity(
     steps = range(GRID_STEPS) if grid else ()
     cells = [f"{GRID_KEY}{one} {other}" for one in steps for other in steps]
     keys = ["base", *task.inputs, *cells]
-    outcome = sweep(keys, task, jobs=options.jobs or 1, store=store, signature=signature(task), tell=tell)
+    outcome = sweep(keys, task, how or Sweeping(local(options.jobs)), signature(task))
     base = End.model_validate(outcome.rows["base"]["end"])
     if base.total is None or base.npv is None:
         return None

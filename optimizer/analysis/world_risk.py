@@ -11,12 +11,12 @@ from math import floor
 
 from optimizer.analysis.candidates import candidate_plans
 from optimizer.analysis.decisions import PlanBrief, brief
+from optimizer.analysis.executors import Row
 from optimizer.analysis.optimum import Effort
 from optimizer.analysis.price_plans import plan_name
 from optimizer.analysis.price_risk import DIGITS
 from optimizer.analysis.reality import Sample, Signed, duration
 from optimizer.analysis.sampling import points
-from optimizer.analysis.sweep import Row
 from optimizer.analysis.world import World
 from optimizer.api import inputs_of
 from optimizer.cost.choice import Choice

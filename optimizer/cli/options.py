@@ -147,6 +147,31 @@ class ScenarioOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class KeepOptions:
+    """Where an answer is kept for reports."""
+
+    plan: Annotated[
+        Path | None,
+        typer.Option("--plan", metavar="PLAN.json", help="Keep the answer in a plan of these inputs, for reports."),
+    ] = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SweepOptions:
+    """How many solves are spread, kept and written."""
+
+    results: Annotated[
+        Path | None, typer.Option("--results", metavar="FILE", help="Keep what is done here; resume from it.")
+    ] = None
+    rows: Annotated[
+        Path | None, typer.Option("--rows", metavar="FILE.csv|.parquet", help="Write the rows of the answer.")
+    ] = None
+    dask: Annotated[
+        str | None, typer.Option("--dask", metavar="tcp://HOST:PORT", help="Use a Dask cluster instead of processes.")
+    ] = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class JobOptions:
     """The run whose layout is asked for."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable
 from decimal import Decimal
@@ -19,6 +20,7 @@ from optimizer.results import (
     Award,
     AwardLot,
     Band,
+    Candidate,
     CashItem,
     Cost,
     CostLine,
@@ -28,18 +30,30 @@ from optimizer.results import (
 )
 from optimizer.schema.scenario import Scenario
 
+_NOISE = 1e-7
+"""Hundredths of a day that are rounding: a billionth of a day, as the engine counts whole days."""
+
 
 def priced(choice: Choice, frame: Frame) -> Priced:
     """Return the price of a choice under the scenario's own after-run policy."""
     return price(choice, After(frame.scenario.after_run.policy, choice.last_run), frame)
 
 
+def _band(mode: Candidate) -> Band | None:
+    if mode.low_days is None or mode.high_days is None:
+        return None
+    low, high = (Decimal(str(round(days, 2))) for days in (mode.low_days, mode.high_days))
+    return Band(low_days=low, high_days=high, p50_days=_no_shorter(mode.p50_days), p80_days=_no_shorter(mode.p80_days))
+
+
+def _no_shorter(days: float | None) -> Decimal | None:
+    """Return days to a hundredth, rounded up: dates counted from them are never a day early."""
+    return None if days is None else Decimal(math.ceil(days * 100 - _NOISE)) / 100
+
+
 def workload_plan(run: Run, scenario: Scenario) -> WorkloadPlan:
     """Return the result record of a run."""
     mode = run.candidate
-    band = None
-    if mode.low_days is not None and mode.high_days is not None:
-        band = Band(low_days=Decimal(str(round(mode.low_days, 2))), high_days=Decimal(str(round(mode.high_days, 2))))
     return WorkloadPlan(
         name=mode.workload,
         architecture=scenario.workloads[mode.workload].architecture,
@@ -59,7 +73,7 @@ def workload_plan(run: Run, scenario: Scenario) -> WorkloadPlan:
         end=run.end,
         days=mode.days,
         evidence=mode.evidence,
-        band=band,
+        band=_band(mode),
     )
 
 

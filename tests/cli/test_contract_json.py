@@ -54,7 +54,7 @@ def test_solve(capsys, headline):
     for name, keys in KEYS.items():
         assert list(first(plan[name])) == keys.split(), name
     assert list(plan["workloads"][0]["layout"]) == LAYOUT.split()
-    assert list(plan["workloads"][0]["band"]) == ["low_days", "high_days"]
+    assert list(plan["workloads"][0]["band"]) == ["low_days", "high_days", "p50_days", "p80_days"]
     assert list(plan["cost"]["lines"][0]) == ["item", "amount", "factors", "award", "schedule"]
     assert list(plan["cost"]["lines"][0]["factors"][0]) == ["name", "value", "unit", "source", "base", "exponent"]
     assert list(plan["cost"]["schedules"][0][0]) == ["date", "share"]

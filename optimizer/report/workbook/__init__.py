@@ -10,7 +10,7 @@ from optimizer.report.workbook.book import Book
 from optimizer.report.workbook.cost import cash_flow, cost_lines, payments
 from optimizer.report.workbook.exact import by_day, streams
 from optimizer.report.workbook.totals import Figures, awards, limits, totals
-from optimizer.results import Plan
+from optimizer.results import Cost, Plan
 
 
 def workbook(plan: Plan, language: Language) -> bytes:
@@ -26,7 +26,7 @@ def workbook(plan: Plan, language: Language) -> bytes:
     return book.content()
 
 
-def _figures(book, plan, cost) -> None:
+def _figures(book: Book, plan: Plan, cost: Cost) -> None:
     t = book.language.text
     summary = book.page(t("book.totals"), (34, 22, 22, 16))
     known = inputs.inputs(cost)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -111,7 +112,7 @@ def awards(book: Book, figures: Figures) -> None:
             )
 
 
-def award_lots(award: Award) -> list[tuple[int, object]]:
+def award_lots(award: Award) -> list[tuple[int, dt.date]]:
     """Return units and day of each delivery of an award."""
     return [(lot.units, lot.delivery_date) for lot in award.lots] or [(award.units, award.delivery_date)]
 

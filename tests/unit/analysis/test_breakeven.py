@@ -38,6 +38,25 @@ def test_bob_must_come_down_to_adas_price(tmp_path: Path) -> None:
     assert [switch.to.vendors for switch in answer.switches] == [("Bob",)]
 
 
+def test_prices_say_what_they_are(tmp_path: Path) -> None:
+    one, two = (
+        found(breakeven(small(tmp_path), **subject)) for subject in ({"quote": "ada"}, {"platform": "h100-sxm"})
+    )
+    assert (
+        one.basis == "unit price of the first tier of ada/node; every price of quote ada moves in the same proportion"
+    )
+    assert two.basis.endswith("every price of platform h100-sxm moves in the same proportion")
+    assert (one.subject, two.subject) == ("quote ada", "platform h100-sxm")
+
+
+def test_the_curve_bends_where_the_plan_changes(tmp_path: Path) -> None:
+    """Ten of Ada's nodes at 25,000 … 120,000, then ten of Bob's at 120,000 each."""
+    curve = found(breakeven(small(tmp_path), quote="ada")).curve
+    assert [(point.price, point.npv) for point in curve] == [
+        (25_000, near(250_000)), (near(120_000), near(1_200_000)), (400_000, near(1_200_000)),
+    ]  # fmt: skip
+
+
 def test_one_subject_stands_in_the_answer(tmp_path: Path) -> None:
     keys = set(found(breakeven(small(tmp_path), platform="h100-sxm")).model_dump())
     assert "platform" in keys

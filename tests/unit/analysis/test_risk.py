@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from optimizer.analysis.executors import local
 from optimizer.analysis.outcomes import Outcomes, information_values, linear_information_values
 from optimizer.analysis.reality import Sample, Signed, duration
 from optimizer.analysis.risk import Risk, risk
 from optimizer.analysis.sampling import points
+from optimizer.analysis.sweep import Sweeping
 from optimizer.api import SolveOptions, inputs_of
 from optimizer.errors import InputError
 from optimizer.io.loaded import Loaded
@@ -70,7 +72,7 @@ def test_two_processes_and_a_resumed_run_give_the_same(tmp_path: Path, vary: str
     store = tmp_path / "results.jsonl"
 
     def run(jobs: int = 1, store: Path | None = None) -> Risk:
-        found = risk(loaded, 120, vary=vary, options=SolveOptions(jobs=jobs, workers=1), store=store)  # type: ignore[arg-type]
+        found = risk(loaded, 120, vary=vary, options=SolveOptions(workers=1), how=Sweeping(local(jobs), store))  # type: ignore[arg-type]
         return answer(found).model_copy(update={"wall_s": 0})
 
     whole = run()
@@ -82,9 +84,9 @@ def test_two_processes_and_a_resumed_run_give_the_same(tmp_path: Path, vary: str
 
 def test_results_of_another_question_are_refused(tmp_path: Path) -> None:
     store = tmp_path / "results.jsonl"
-    risk(small(tmp_path), 10, store=store)
+    risk(small(tmp_path), 10, how=Sweeping(store=store))
     with pytest.raises(InputError, match="results of another question"):
-        risk(small(tmp_path, "horizon_months=11"), 10, store=store)
+        risk(small(tmp_path, "horizon_months=11"), 10, how=Sweeping(store=store))
 
 
 @pytest.mark.parametrize(
