@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -19,8 +19,8 @@ from optimizer.report.language import Language
 from optimizer.units import minor_digits, round_money
 
 Style = Literal[
-    "text", "wrapped", "title", "note", "head", "money", "total", "exact", "number", "factor", "percent", "date",
-    "input", "input_percent", "warning",
+    "text", "lead", "title", "note", "head", "head_figure", "money", "exact", "number", "factor", "percent", "date",
+    "input", "input_percent", "unit", "warning",
 ]  # fmt: skip
 
 REPORT_RATE = "report_rate"
@@ -29,6 +29,12 @@ REPORT_RATE = "report_rate"
 MAX_TEXT = 32_767
 """Characters a cell can hold; longer text is cut with an ellipsis."""
 
+_SHORT = 60
+"""Characters that need no second line."""
+
+_LINE_POINTS = 15.0
+"""Height of a line of text, points."""
+
 _OPTIONS = {
     "in_memory": True,
     "strings_to_formulas": False,
@@ -36,6 +42,7 @@ _OPTIONS = {
     "strings_to_urls": False,
 }
 _DATE = {"en": "yyyy-mm-dd", "zh": 'yyyy"年"m"月"d"日"'}
+_HEAD = {"bold": True, "bottom": 1, "text_wrap": True, "bg_color": "#EEF1F5"}
 _INPUT = {"bg_color": "#FFF7D6", "font_color": "#0B3FA8", "border": 1, "border_color": "#D9C77A"}
 
 
@@ -78,28 +85,36 @@ class Book:
         return workbook
 
     @cached_property
-    def _formats(self) -> dict[Style, Format]:
+    def _looks(self) -> dict[Style, dict[str, object]]:
         digits = minor_digits(self.shown)
         money = "#,##0" + ("." + "0" * digits if digits else "")
-        looks: dict[Style, dict[str, object]] = {
+        return {
             "text": {"num_format": "@"},
-            "wrapped": {"num_format": "@", "text_wrap": True},
+            "lead": {"num_format": "@", "bold": True},
             "title": {"bold": True, "font_size": 14},
             "note": {"italic": True, "font_color": "#555555"},
-            "head": {"bold": True, "bottom": 1, "text_wrap": True, "bg_color": "#EEF1F5"},
+            "head": _HEAD,
+            "head_figure": _HEAD | {"align": "right"},
             "money": {"num_format": f"{money};[Red]-{money}"},
-            "total": {"num_format": f"{money};[Red]-{money}", "bold": True, "top": 1},
             "exact": {"num_format": "#,##0.000000;[Red]-#,##0.000000", "font_color": "#777777"},
             "number": {"num_format": "#,##0.######"},
             "factor": {"num_format": "General"},
             "percent": {"num_format": "0.00%"},
             "date": {"num_format": _DATE[self.language.code], "align": "left"},
+            "unit": {"num_format": "@", "indent": 1},
             "input": _INPUT,
             "input_percent": _INPUT | {"num_format": "0.00%"},
             "warning": {"bold": True, "font_color": "#B00020"},
         }
-        shared = {"valign": "top"}
-        return {style: self._workbook.add_format(shared | look) for style, look in looks.items()}
+
+    @cached_property
+    def _formats(self) -> dict[Style, Format]:
+        return {style: self._workbook.add_format({"valign": "top"} | look) for style, look in self._looks.items()}
+
+    @cached_property
+    def _wrapped(self) -> dict[Style, Format]:
+        wrapping = {"valign": "top", "text_wrap": True}
+        return {style: self._workbook.add_format(look | wrapping) for style, look in self._looks.items()}
 
     def page(self, title: str, widths: Sequence[float]) -> Page:
         """Return a new sheet with its column widths in characters."""
@@ -108,7 +123,7 @@ class Book:
             sheet.set_column(column, column, width)
         sheet.set_landscape()
         sheet.fit_to_pages(1, 0)
-        return Page(title, sheet, self._formats, self.language)
+        return Page(title, sheet, self._formats, self._wrapped, self.language, tuple(widths))
 
     def rounded(self, formula: str) -> str:
         """Return the formula of an exact amount, rounded half up to the minor unit as the plan's is; then converted."""
@@ -136,13 +151,16 @@ class Page:
 
     Attributes:
         title: Its name.
+        widths: Width of each column in characters.
         row: The next free row, counted from 0.
     """
 
     title: str
     _sheet: Worksheet
     _formats: dict[Style, Format]
+    _wrapped: dict[Style, Format]
     _language: Language
+    widths: tuple[float, ...]
     row: int = 0
 
     def put(self, row: int, column: int, content: Content, style: Style = "text") -> None:
@@ -153,7 +171,8 @@ class Page:
             self._sheet.write_formula(row, column, f"={content.text}", look, value)
         elif isinstance(content, str):
             kept = content if len(content) <= MAX_TEXT else content[: MAX_TEXT - 1] + "…"
-            self._sheet.write_string(row, column, kept, look)
+            long = style == "text" and len(kept) > self.widths[column]
+            self._sheet.write_string(row, column, kept, self._wrapped[style] if long else look)
         elif isinstance(content, dt.date):
             self._sheet.write_datetime(row, column, dt.datetime.combine(content, dt.time()), look)
         elif content is None:
@@ -170,9 +189,28 @@ class Page:
         self.row += 1
         return self.row - 1
 
-    def heading(self, words: Sequence[str], *, filtered: bool = False, frozen_columns: int = 0) -> None:
+    def paragraph(self, text: str, style: Style = "text", columns: int = 8) -> None:
+        """Write a sentence over several columns, with as many lines as it needs."""
+        if len(text) <= _SHORT:
+            self.add([(text, style)])
+            return
+        kept = text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
+        across = sum(self.widths[:columns])
+        needed = sum(2 if ord(letter) > 0x2E80 else 1 for letter in kept)
+        self._sheet.set_row(self.row, _LINE_POINTS * max(1, -(-needed // int(across * 0.95))))
+        self._sheet.merge_range(self.row, 0, self.row, columns - 1, "", self._formats[style])
+        self._sheet.write_string(self.row, 0, kept, self._wrapped[style])
+        self.row += 1
+
+    def heads(self, words: Sequence[str], figures: Container[int] = ()) -> int:
+        """Write a row of headings, those of figures (by column) to the right; return the row."""
+        return self.add([(word, "head_figure" if at in figures else "head") for at, word in enumerate(words)])
+
+    def heading(
+        self, words: Sequence[str], figures: Container[int] = (), *, filtered: bool = False, frozen_columns: int = 0
+    ) -> None:
         """Write a row of headings that stays in view; ``filtered`` offers a choice of rows below it."""
-        row = self.add([(word, "head") for word in words])
+        row = self.heads(words, figures)
         if filtered:
             self._sheet.autofilter(row, 0, row, len(words) - 1)
         self._sheet.freeze_panes(row + 1, frozen_columns)
@@ -181,7 +219,7 @@ class Page:
         """Write the title of the sheet and what a reader must know about it."""
         self.add([(title, "title")])
         for note in notes:
-            self.add([(note, "note")])
+            self.paragraph(note, "note", min(8, len(self.widths)))
         self.row += 1
 
     def skip(self, rows: int = 1) -> None:

@@ -75,7 +75,8 @@ def cost_lines(
     page = book.page(t("book.lines"), (6, 30, 28, 18, 22, 60, 8, 8, 8, 8, *[14] * most))
     page.titled(t("book.lines"), t("book.lines_note"))
     factors = (t("book.factor", number=number) for number in range(1, most + 1))
-    page.heading((*(t(f"book.{head}") for head in _HEADS), *factors), filtered=True, frozen_columns=2)
+    heads = (*(t(f"book.{head}") for head in _HEADS), *factors)
+    page.heading(heads, {0, 3, 4, *range(6, len(heads))}, filtered=True, frozen_columns=2)
     first = page.row
     for position, line in enumerate(cost.lines):
         award = None if line.award is None else awards[line.award]
@@ -96,7 +97,7 @@ def _line(
     yield (Formula(book.rounded(page.cell(row, _EXACT)), book.amount(line.amount)), "money")
     span = page.column(_FIRST_FACTOR, row, row), page.cell(row, _FIRST_FACTOR + most - 1)
     yield (Formula(f"PRODUCT({span[0].split(':')[0]}:{span[1].split('!')[1]})", product(line)), "exact")
-    yield _calculation(line, language)
+    yield (_calculation(line, language), "unit")
     yield (line.award + 1, "number") if line.award is not None else ""
     yield (stream, "number")
     yield (int(invoices(line.item)), "number")
@@ -114,9 +115,8 @@ def payments(book: Book, cost: Cost, streams: tuple[Stream, ...], lines: Lines) 
     t = book.language.text
     page = book.page(t("book.payments"), (9, 16, 14, 22, 22, 12, 9))
     page.titled(t("book.payments"), t("book.payments_note"))
-    page.heading(
-        [t(f"book.{head}") for head in ("stream", "date", "share", "stream_amount", "exact", "year", "budget")]
-    )
+    heads = ("stream", "date", "share", "stream_amount", "exact", "year", "budget")
+    page.heading([t(f"book.{head}") for head in heads], {0, 2, 3, 4, 6})
     first = page.row
     for stream in streams:
         start = page.row
@@ -132,7 +132,7 @@ def payments(book: Book, cost: Cost, streams: tuple[Stream, ...], lines: Lines) 
                     (share, "factor"),
                     (Formula(whole, stream.amount), "exact"),
                     (Formula(paid, stream.amount * share), "exact"),
-                    fiscal_year(day, cost.fiscal_year_start or 1),
+                    (fiscal_year(day, cost.fiscal_year_start or 1), "unit"),
                     (int(stream.budget), "number"),
                 )
             )
@@ -146,7 +146,7 @@ def cash_flow(book: Book, cost: Cost, days: Mapping[dt.date, Decimal], paid: Pay
     page = book.page(t("book.cash"), (16, 12, 10, 20, 20, 16, 20, 22))
     page.titled(t("book.cash"), t("book.cash_note"))
     heads = ("date", "year", "days", "cash", "running", "discount", "present", "exact")
-    page.heading([t(f"book.{head}") for head in heads])
+    page.heading([t(f"book.{head}") for head in heads], {2, 3, 4, 5, 6, 7})
     first = page.row
     for (day, amount), running in zip(days.items(), accumulate(days.values()), strict=True):
         page.add(_cash_row(page, book, cost, day, amount, running, first, paid))
@@ -160,7 +160,7 @@ def _cash_row(
     row = page.row
     elapsed, discount = (day - book.today).days, discount_factor(cost, (day - book.today).days)
     yield (day, "date")
-    yield fiscal_year(day, cost.fiscal_year_start or 1)
+    yield (fiscal_year(day, cost.fiscal_year_start or 1), "unit")
     yield (elapsed, "number")
     yield (Formula(book.rounded(page.cell(row, 7)), book.amount(amount)), "money")
     yield (Formula(book.rounded(f"SUM({page.column(7, first, row)})"), book.amount(running)), "money")

@@ -99,14 +99,21 @@ def write(book: Book, known: Iterable[Input], rate: Decimal) -> None:
     t = book.language.text
     page = book.page(t("book.inputs"), (34, 16, 26, 46, 44, 9))
     page.titled(t("book.inputs"), t("book.inputs_note"), t("book.inputs_limit"))
-    page.heading([t(f"book.{head}") for head in ("input", "value", "unit", "source", "cell_name", "used_by")])
+    heads = ("input", "value", "unit", "source", "cell_name", "used_by")
+    page.heading([t(f"book.{head}") for head in heads], {1, 5})
     row = page.add(
-        (t("book.discount_rate"), (rate, "input_percent"), t("book.per_year"), "finance.discount_rate", DISCOUNT_RATE)
+        (
+            t("book.discount_rate"),
+            (rate, "input_percent"),
+            (t("book.per_year"), "unit"),
+            "finance.discount_rate",
+            DISCOUNT_RATE,
+        )
     )
     book.name(DISCOUNT_RATE, page.cell(row, 1))
     if book.shown != book.currency:
         unit = f"{book.shown} per {book.currency}"
-        row = page.add((t("book.report_rate"), (book.rate, "input"), unit, t("book.plan_rates"), REPORT_RATE))
+        row = page.add((t("book.report_rate"), (book.rate, "input"), (unit, "unit"), t("book.plan_rates"), REPORT_RATE))
         book.name(REPORT_RATE, page.cell(row, 1))
     for entry in known:
         row = page.add(_row(entry, book.language))
@@ -115,4 +122,4 @@ def write(book: Book, known: Iterable[Input], rate: Decimal) -> None:
 
 def _row(entry: Input, language: Language) -> tuple[Content | tuple[Content, Style], ...]:
     words = (language.phrase(entry.name), language.phrase(entry.unit), language.phrase(entry.source))
-    return (words[0], (entry.value, "input"), words[1], words[2], entry.cell, (entry.lines, "number"))
+    return (words[0], (entry.value, "input"), (words[1], "unit"), words[2], entry.cell, (entry.lines, "number"))

@@ -32,8 +32,9 @@ class Figures:
 def totals(page: Page, book: Book, figures: Figures) -> None:
     """Fill the sheet of totals: recomputed, as the plan states them, and the difference; by item; by fiscal year."""
     t, cost = book.language.text, figures.cost
+    compared = (t("book.recomputed"), t("book.of_plan"), t("book.difference"))
     page.titled(t("book.totals"), t("book.totals_note"))
-    page.heading((t("book.figure"), t("book.recomputed"), t("book.of_plan"), t("book.difference")))
+    page.heading((t("book.figure"), *compared), {1, 2, 3})
     for name, key, formula, stated in (
         (TOTAL, "book.total", f"SUM({figures.lines.exact})", cost.total),
         (NPV, "book.npv", f"SUM({figures.flow.present})", cost.npv),
@@ -41,13 +42,11 @@ def totals(page: Page, book: Book, figures: Figures) -> None:
         row = page.add(_compared(page, book, t(key), formula, stated))
         book.name(name, page.cell(row, 1))
     page.skip()
-    page.add(
-        [(word, "head") for word in (t("book.year"), t("book.recomputed"), t("book.of_plan"), t("book.difference"))]
-    )
+    page.heads((t("book.year"), *compared), {1, 2, 3})
     for year, stated in cost.by_fiscal_year.items():
         page.add(_compared(page, book, year, f'SUMIFS({figures.flow.cash},{figures.flow.year},"{year}")', stated))
     page.skip()
-    page.add([(t("book.item"), "head"), (t("book.recomputed"), "head")])
+    page.heads((t("book.item"), t("book.recomputed")), {1})
     for item, amount in _by_item(cost):
         words = book.language.item(item)
         label = page.cell(page.row, 0)
@@ -63,10 +62,10 @@ def totals(page: Page, book: Book, figures: Figures) -> None:
             )
         )
     page.skip()
-    page.add([(t("book.after_run"), "head"), (t("book.total"), "head"), (t("book.npv"), "head")])
+    page.heads((t("book.after_run"), t("book.total"), t("book.npv")), {1, 2})
     for after in cost.after_run:
         page.add((book.language.name("after_run", after.policy), _shown(book, after.total), _shown(book, after.npv)))
-    page.add([(t("book.after_run_note"), "note")])
+    page.paragraph(t("book.after_run_note"), "note", 4)
 
 
 def _shown(book: Book, amount: Decimal | None) -> Cell:
@@ -98,7 +97,7 @@ def awards(book: Book, figures: Figures) -> None:
     )  # fmt: skip
     page = book.page(t("book.awards"), (28, 20, 16, 18, 14, 22, 8, 8, 12, 16, 9, 7, 15, 9, 15, 15, 18))
     page.titled(t("book.awards"), t("book.awards_note", currency=book.shown))
-    page.heading([t(f"book.{head}") for head in heads], filtered=True, frozen_columns=2)
+    page.heading([t(f"book.{head}") for head in heads], {6, 7, 8, 9, 11, 13, 16}, filtered=True, frozen_columns=2)
     for number, award in enumerate(figures.plan.awards, start=1):
         for position, (units, day) in enumerate(award_lots(award)):
             page.add(
@@ -121,7 +120,7 @@ def _award(book: Book, award: Award) -> tuple[Cell, ...]:
     return (
         award.vendor, award.quote, award.offer, award.platform, book.language.name("offer", award.type), award.place,
         (award.units, "number"), (award.nodes, "number"), (award.accelerators, "number"), (award.unit_price, "number"),
-        award.currency, (award.tier, "number") if award.tier else "", (award.order_date, "date"),
+        (award.currency, "unit"), (award.tier, "number") if award.tier else "", (award.order_date, "date"),
     )  # fmt: skip
 
 
@@ -140,7 +139,8 @@ def limits(book: Book, figures: Figures) -> None:
     t, language = book.language.text, book.language
     page = book.page(t("book.limits"), (22, 34, 20, 20, 20, 20, 10))
     page.titled(t("book.limits"), t("book.limits_note"))
-    page.heading([t(f"book.{head}") for head in ("limit", "period", "used", "available", "slack", "unit", "binding")])
+    heads = ("limit", "period", "used", "available", "slack", "unit", "binding")
+    page.heading([t(f"book.{head}") for head in heads], {2, 3, 4})
     for limit in figures.plan.limits:
         style: Style = "money" if limit.unit == book.currency else "number"
         binding = "" if limit.binding is None else t("word.yes") if limit.binding else t("word.no")
@@ -151,7 +151,7 @@ def limits(book: Book, figures: Figures) -> None:
                 (_used(book, figures, limit), style),
                 (_converted(book, limit, limit.available), style),
                 (_slack(page, book, limit), style),
-                book.shown if limit.unit == book.currency else language.phrase(limit.unit),
+                (book.shown if limit.unit == book.currency else language.phrase(limit.unit), "unit"),
                 binding,
             )
         )
