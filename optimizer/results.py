@@ -100,6 +100,10 @@ class Band(Result):
     """10th percentile, days."""
     high_days: Number
     """90th percentile, days."""
+    p50_days: Number | None = None
+    """Median, days; None in plans of earlier versions."""
+    p80_days: Number | None = None
+    """80th percentile, days; None in plans of earlier versions."""
 
 
 class LayoutRow(Result):
@@ -152,6 +156,8 @@ class Candidate:
         effective_flop_per_accelerator_day: Useful model FLOP per accelerator and day; None for a stated mode.
         source: Where a stated mode comes from.
         system: ``quote/offer`` of the dedicated system that states it; empty otherwise.
+        p50_days: Median of the duration.
+        p80_days: 80th percentile of the duration.
     """
 
     workload: str
@@ -172,6 +178,8 @@ class Candidate:
     effective_flop_per_accelerator_day: float | None
     source: str = "engine"
     system: str = ""
+    p50_days: float | None = None
+    p80_days: float | None = None
 
 
 class Rejection(Result):
@@ -266,6 +274,10 @@ class Factor(Result):
     value: Number
     unit: str
     source: str
+    base: Number | None = None
+    """The stated number when the value is plus or minus a power of it; None when the value itself is stated."""
+    exponent: Number | None = None
+    """The exponent of that power."""
 
 
 class CostLine(Result):
@@ -274,6 +286,18 @@ class CostLine(Result):
     item: str
     amount: Number
     factors: tuple[Factor, ...]
+    award: int | None = None
+    """Position of the award it goes with; None for what several awards or nodes we have share."""
+    schedule: int | None = None
+    """Position of its days of payment in ``cost.schedules``; None in plans of older versions."""
+
+
+class Payment(Result):
+    """Part of a cost line that is paid on one day."""
+
+    date: dt.date
+    share: Number
+    """Share of the amount; the shares of a schedule add up to 1."""
 
 
 class CashItem(Result):
@@ -302,6 +326,12 @@ class Cost(Result):
     lines: tuple[CostLine, ...]
     by_fiscal_year: dict[str, Number]
     cash: tuple[CashItem, ...]
+    schedules: tuple[tuple[Payment, ...], ...] = ()
+    """Days of payment that cost lines refer to."""
+    discount_rate: Number | None = None
+    """Yearly rate of the present value; None in plans of older versions."""
+    fiscal_year_start: int | None = None
+    """First month of the fiscal years; None in plans of older versions."""
 
 
 class LimitUse(Result):

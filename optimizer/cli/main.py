@@ -25,6 +25,7 @@ from optimizer.cli import (
     layouts,
     pareto,
     quotes,
+    report,
     risk,
     schema,
     sensitivity,
@@ -38,7 +39,7 @@ from optimizer.version import __version__
 
 COMMANDS = (
     init, check, solve, compare, explain, alternatives, pareto, sensitivity, breakeven, risk, layouts, backtest,
-    calibrate, catalog, quotes, verify, diff, schema,
+    calibrate, catalog, quotes, report, verify, diff, schema,
 )  # fmt: skip
 """Modules whose import registers commands, in the order of ``--help``."""
 

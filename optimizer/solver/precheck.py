@@ -259,7 +259,7 @@ def least_cash(awards: Iterable[tuple[Sequence[Option], int]], days: int, frame:
     Discounts per order are granted all at once; other charges per order once, the smallest. With a ``costs`` entry
     below zero nothing is claimed.
     """
-    if any(amount < 0 for entry in frame.scenario.costs for _, amount in table(entry, frame)):
+    if any(amount.value < 0 for entry in frame.scenario.costs for _, amount in table(entry, frame)):
         return Decimal(0)
     least = Decimal(0)
     for options, units in awards:

@@ -16,7 +16,7 @@ KEYS = {
     " tokens_per_s_per_accelerator mfu memory_gb memory_limit_gb goodput start end days evidence band",
     "awards": "quote offer vendor platform type place units nodes accelerators unit_price currency tier order_date"
     " delivery_date contract_end cost lots",
-    "cost": "currency total npv after_run lines by_fiscal_year cash",
+    "cost": "currency total npv after_run lines by_fiscal_year cash schedules discount_rate fiscal_year_start",
     "limits": "name used available unit slack binding period",
     "rejections": "platform vendor quote limit needed available unit reason",
     "provenance": "version ortools today inputs assumptions",
@@ -54,8 +54,10 @@ def test_solve(capsys, headline):
     for name, keys in KEYS.items():
         assert list(first(plan[name])) == keys.split(), name
     assert list(plan["workloads"][0]["layout"]) == LAYOUT.split()
-    assert list(plan["workloads"][0]["band"]) == ["low_days", "high_days"]
-    assert list(plan["cost"]["lines"][0]) == ["item", "amount", "factors"]
+    assert list(plan["workloads"][0]["band"]) == ["low_days", "high_days", "p50_days", "p80_days"]
+    assert list(plan["cost"]["lines"][0]) == ["item", "amount", "factors", "award", "schedule"]
+    assert list(plan["cost"]["lines"][0]["factors"][0]) == ["name", "value", "unit", "source", "base", "exponent"]
+    assert list(plan["cost"]["schedules"][0][0]) == ["date", "share"]
     assert list(plan["cost"]["cash"][0]) == ["date", "amount", "item"]
     assert [row["policy"] for row in plan["cost"]["after_run"]] == ["idle", "off", "sell", "use"]
 

@@ -1,0 +1,156 @@
+"""The plan beside what else was possible: runner-up, renting, doing nothing; and why each loser lost."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from optimizer.report.document import (
+    Absent,
+    Block,
+    Cell,
+    Column,
+    Section,
+    Table,
+    Text,
+    count,
+    day,
+    money,
+    name,
+    names,
+    phrase,
+    sentence,
+    several,
+    term,
+)
+from optimizer.report.source import Source
+from optimizer.results import CompareRow, Comparison, Plan, Rejection
+
+_FIGURES = ("head.total", "head.npv", "head.npv_more")
+
+
+def options(source: Source) -> Section:
+    """Return recommendation, runner-up, rental baseline and doing nothing side by side."""
+    plan = source.plan
+    if plan.cost is None:
+        return Section("options", "memo.options", (Text(phrase("memo.no_cost")),))
+    currency = plan.cost.currency
+    columns = (
+        Column("head.option"),
+        Column("head.what"),
+        *(Column(head, figure=True, unit=currency) for head in _FIGURES),
+        Column("head.finish"),
+    )
+    rows = (_recommended(plan), *_runner_up(source))
+    return Section("options", "memo.options", (Table("options", "table.options", columns, rows), *_missing(source)))
+
+
+def _recommended(plan: Plan) -> tuple[Cell, ...]:
+    what = several(
+        phrase("memo.taken", units=count(a.units), platform=name(a.platform), vendor=name(a.vendor))
+        for a in plan.awards
+    )
+    finish = max((run.end for run in plan.workloads.values()), default=None)
+    return (term("option.recommended"), what, *_figures(plan, *_cost(plan)), day(finish))
+
+
+def _cost(plan: Plan) -> tuple[Decimal | None, Decimal | None]:
+    return (plan.cost.total, plan.cost.npv) if plan.cost else (None, None)
+
+
+def _figures(plan: Plan, total: Decimal | None, npv: Decimal | None) -> tuple[Cell, ...]:
+    """Return total, present value and what the present value is above that of the plan."""
+    own = _cost(plan)[1]
+    more = None if npv is None or own is None else npv - own
+    currency = plan.cost.currency if plan.cost else ""
+    return (money(total, currency), money(npv, currency), money(more, currency))
+
+
+def _runner_up(source: Source) -> tuple[tuple[Cell, ...], ...]:
+    """Return the next best plan: of the alternatives, else the best of another platform."""
+    plan, kept = source.plan, source.analyses
+    if kept.alternatives is not None and len(kept.alternatives.plans) > 1:
+        best = min(kept.alternatives.plans[1:], key=lambda each: each.npv)
+        what = names((best.platform, *best.awards))
+        return ((term("option.runner_up"), what, *_figures(plan, best.total, best.npv), day(best.finish)),)
+    row = next_platform(kept.compare, plan) if kept.compare is not None else None
+    if row is None:
+        return ()
+    what = phrase("memo.nodes_of", nodes=count(row.nodes), platform=name(row.platform))
+    return ((term("option.other_platform"), what, *_figures(plan, row.total, row.npv), day(row.finish)),)
+
+
+def next_platform(compared: Comparison, plan: Plan) -> CompareRow | None:
+    """Return the best plan on a platform that the plan does not use."""
+    used = {run.platform for run in plan.workloads.values()}
+    others = [row for row in compared.rows if row.platform not in used and row.npv is not None]
+    return min(others, key=lambda row: row.npv or Decimal(0), default=None)
+
+
+def _missing(source: Source) -> tuple[Block, ...]:
+    """Return the commands of the options that were not computed."""
+    kept = source.analyses
+    if kept.alternatives is None and kept.compare is None:
+        return (Absent("absent.runner_up", source.command("alternatives", "--within", "5%")),)
+    return ()
+
+
+def losers(source: Source) -> Section:
+    """Return why each platform that is not in the plan lost: the limit that rejects it, or what it costs more."""
+    compared, plan = source.analyses.compare, source.plan
+    if compared is None:
+        absent = Absent("absent.compare", source.command("compare"))
+        return Section("losers", "memo.losers", (_rejected(plan.rejections), absent))
+    columns = (
+        Column("head.platform"),
+        Column("head.npv_more", figure=True, unit=source.currency),
+        Column("head.finish"),
+        Column("head.why"),
+    )
+    used = {run.platform for run in plan.workloads.values()}
+    rows = tuple(_lost(row, plan) for row in _ranked(compared) if row.platform not in used)
+    return Section("losers", "memo.losers", (Table("losers", "table.losers", columns, rows),))
+
+
+def _ranked(compared: Comparison) -> list[CompareRow]:
+    return sorted(compared.rows, key=lambda row: (row.npv is None, row.npv or Decimal(0)))
+
+
+def _lost(row: CompareRow, plan: Plan) -> tuple[Cell, ...]:
+    more = _figures(plan, row.total, row.npv)[2]
+    if row.rejection is not None:
+        return (name(row.platform), term("word.none"), term("word.none"), reason(row.rejection))
+    why = phrase("memo.dearer") if row.npv is not None else term("status.unknown")
+    return (name(row.platform), more, day(row.finish), why)
+
+
+def reason(rejection: Rejection) -> Cell:
+    """Return the limit that rejects an option, and its reason."""
+    return phrase("memo.reason", limit=term(f"limit.{rejection.limit}"), why=sentence(rejection.reason))
+
+
+def _rejected(rejections: tuple[Rejection, ...]) -> Block:
+    """Return the first rejection of each platform; the whole list stands among the details."""
+    first = {item.platform or "": item for item in reversed(rejections)}
+    columns = (Column("head.platform"), Column("head.quote"), Column("head.why"))
+    rows = tuple(
+        (name(item.platform or ""), name(item.quote or ""), reason(item))
+        for item in rejections
+        if first[item.platform or ""] is item
+    )
+    return Table("losers", "table.losers", columns, rows) if rows else Text(phrase("memo.no_rejections"))
+
+
+def rejections(source: Source) -> Table:
+    """Return every option that is not used with what it needs and what there is."""
+    heads = ("head.platform", "head.vendor", "head.quote", "head.limit", "head.why")
+    rows = tuple(
+        (
+            name(each.platform or ""),
+            name(each.vendor or ""),
+            name(each.quote or ""),
+            term(f"limit.{each.limit}"),
+            sentence(each.reason),
+        )
+        for each in source.plan.rejections
+    )
+    return Table("rejections", "table.rejections", tuple(Column(head) for head in heads), rows, folded=True)
