@@ -81,8 +81,3 @@ def _change(change: Relaxation) -> tuple[Cell, ...]:
 
 def _figure(value: Figure, unit: str) -> Cell:
     return sentence(value) if isinstance(value, str) else number(value, unit)
-
-
-def _figure(value: Figure, unit: str) -> Cell:
-    """Return what a limit needs or has: an amount, or a name such as a cooling class."""
-    return sentence(value) if isinstance(value, str) else number(value, unit)
