@@ -26,6 +26,7 @@ from optimizer.schema.base import Precision
 from optimizer.schema.scenario import Scenario
 from optimizer.solver.assumed import assumed
 from optimizer.solver.backend import Progress, Settings
+from optimizer.solver.baselines import with_baselines
 from optimizer.solver.binding import with_binding
 from optimizer.solver.check import Facts, check
 from optimizer.solver.compare import compare_platforms
@@ -131,7 +132,8 @@ def solve(
         return plan
     settings = remaining(options.settings(), started)
     limits = with_binding(plan.limits, plan.objective.value, inputs, known, options.solver, settings)
-    return plan.model_copy(update={"limits": limits})
+    plan = plan.model_copy(update={"limits": limits})
+    return with_baselines(plan, prepared, inputs, options.solver, remaining(options.settings(), started))
 
 
 def remaining(settings: Settings, started: float) -> Settings:

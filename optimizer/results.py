@@ -511,6 +511,30 @@ class Comparison(Result):
     rows: tuple[CompareRow, ...]
 
 
+BaselineName = Literal["single_quote", "owned", "rented", "on_demand"]
+"""The best plan of one quote; on today's fleet; on capacity rented for any term; rented by the hour."""
+
+
+class Baseline(Result):
+    """An obvious alternative to a plan, or why there is none (``analyses.baselines`` of a plan)."""
+
+    name: BaselineName
+    status: Literal["optimal", "feasible", "infeasible", "unknown"]
+    detail: str | None
+    """The quote of ``single_quote``."""
+    total: Number | None
+    npv: Number | None
+    finish: dt.date | None
+    objective: Number | None
+    """Its objective, in ``unit``."""
+    difference: Number | None
+    """How much worse than the plan its objective is; 0 when the plan is no better."""
+    unit: str
+    """Unit of objective and difference: the currency, days or capacity."""
+    reason: str | None
+    """Why there is none."""
+
+
 class Verification(Result):
     """The answer of ``verify``."""
 

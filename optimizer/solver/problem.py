@@ -273,9 +273,9 @@ def _units_ready(option: Option, start: dt.date | None) -> int:
 def units_limit(pool: Pool, option: Option, problem: Problem) -> int:
     """Return a number of units an award never needs to exceed.
 
-    A dedicated system has the units of its mode. Beyond the nodes of the largest run of each workload, the highest price
-    break, the minimum, the last fall of a table of ``costs`` and
-    the after-run cap a unit only costs; where vendors must share, they follow the largest of them.
+    A dedicated system has the units of its mode. Beyond the nodes of the largest run of each workload, the highest
+    price break, the minimum, the last fall of a table of ``costs`` and the after-run cap a unit only costs; where
+    vendors must share, they follow the largest of them.
     When capacity is the objective, what the budget buys or the site feeds.
     """
     step = option.offer.units.step
