@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from optimizer.cli.options import LibraryOptions, command
-from optimizer.cli.output import write_file
+from optimizer.cli.output import write_bytes, write_file
 from optimizer.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -24,14 +24,20 @@ def _html(document: Document, source: Source, language: Language, out: Path) -> 
     write_file(out, page(document, language))
 
 
-WRITERS: dict[str, Callable[[Document, Source, Language, Path], None]] = {".html": _html}
+def _xlsx(document: Document, source: Source, language: Language, out: Path) -> None:
+    from optimizer.report.workbook import workbook
+
+    write_bytes(out, workbook(document, source, language))
+
+
+WRITERS: dict[str, Callable[[Document, Source, Language, Path], None]] = {".html": _html, ".xlsx": _xlsx}
 """Ending of the output file -> what writes it from the document, the plan with its inputs, and the language."""
 
 
 @command("report")
 def report(
     plan: Annotated[Path, typer.Argument(metavar="PLAN.json")],
-    out: Annotated[Path, typer.Option("-o", "--output", metavar="OUT.html", help="File to write.")],
+    out: Annotated[Path, typer.Option("-o", "--output", metavar="OUT.html|.xlsx", help="File to write.")],
     library: LibraryOptions,
 ) -> None:
     """Write a plan as a document: everything comes from the plan file, whatever happened to its inputs since."""

@@ -188,7 +188,12 @@ def taxes(charges: Iterable[Charge], option: Option) -> Iterator[Charge]:
 
 def is_invoiced(charge: Charge) -> bool:
     """Return whether a charge is paid for the award itself: price, lines, duty and tax, not what running it costs."""
-    return charge.item in INVOICED or charge.item.startswith("line:")
+    return invoices(charge.item)
+
+
+def invoices(item: str) -> bool:
+    """Return whether a cost line is paid for an award itself."""
+    return item in INVOICED or item.startswith("line:")
 
 
 def priced_lines(option: Option) -> Iterator[QuoteLine]:
