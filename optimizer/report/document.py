@@ -286,6 +286,14 @@ def number(value: Decimal | float | None, unit: str = "") -> Value:
     return Value("number", None if value is None else Decimal(str(value)), unit)
 
 
+def measured(value: Decimal | float | None, unit: str, currency: str = "") -> Value:
+    """Return a figure by its unit: an amount in the currency of the plan, a share in per cent, else a number."""
+    exact = None if value is None else Decimal(str(value))
+    if unit and unit == currency:
+        return money(exact, currency)
+    return share(exact) if unit == "share" else number(exact, unit)
+
+
 def count(value: int | None) -> Value:
     """Return a whole number."""
     return Value("count", value)

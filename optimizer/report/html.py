@@ -26,7 +26,7 @@ _STACKED_FROM = 4
 _COLOURS = 8
 """Colours of series without a meaning of their own."""
 
-_FOLDED_FROM = 40
+_FOLDED_FROM = 30
 """Rows from which a table or chart is folded away."""
 
 PLOT_PX = 220

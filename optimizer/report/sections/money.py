@@ -86,7 +86,7 @@ def _exit(source: Source, cost: Cost) -> Cell:
         return phrase("memo.exit_unknown")
     amounts = {"total": money(sold.total, cost.currency), "more": money((sold.total or 0) - cost.total, cost.currency)}
     if silent:
-        return phrase("memo.exit_silent", vendors=number(len(silent)), **amounts)
+        return phrase("memo.exit_silent", vendors=names(silent), **amounts)
     return phrase("memo.exit_terms", **amounts)
 
 
