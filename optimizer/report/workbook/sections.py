@@ -39,7 +39,7 @@ class Sheets:
             page.paragraph(self.writer.text(block.body), _ROLES[block.role])
         elif isinstance(block, Facts):
             for label, cell in block.rows:
-                page.add((self.writer.language.text(label), *_native(cell, Column("word.blank"), self.writer)))
+                page.add((self.writer.language.text(label), *_native(cell, Column("word.unknown"), self.writer)))
         elif isinstance(block, Absent):
             page.paragraph(f"{self.writer.language.text(block.what)} {block.command}", "note")
         elif isinstance(block, Table):

@@ -9,36 +9,25 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import BeforeValidator, ConfigDict, PlainSerializer
+
+from optimizer.results.base import Figure as Figure
+from optimizer.results.base import Number as Number
+from optimizer.results.base import Result as Result
+from optimizer.results.cost import AfterRunCost as AfterRunCost
+from optimizer.results.cost import CashItem as CashItem
+from optimizer.results.cost import Cost as Cost
+from optimizer.results.cost import CostLine as CostLine
+from optimizer.results.cost import Factor as Factor
+from optimizer.results.cost import Payment as Payment
 
 if TYPE_CHECKING:
     import pandas as pd
 
 PLAN_FORMAT: Final = "clusterbuy.plan/1"
 
-
-def _as_json_number(value: Decimal) -> int | float:
-    return int(value) if value == value.to_integral_value() else float(value)
-
-
-def _as_decimal(value: Any) -> Any:
-    return Decimal(str(value)) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
-
-
-Number = Annotated[
-    Decimal, BeforeValidator(_as_decimal), PlainSerializer(_as_json_number, return_type=float, when_used="json")
-]
-"""A Decimal written to JSON as a number."""
-
-Figure = Annotated[
-    Decimal | str | None,
-    BeforeValidator(_as_decimal),
-    PlainSerializer(lambda value: _as_json_number(value) if isinstance(value, Decimal) else value, when_used="json"),
-]
-"""A Decimal, a word or date, or None when there is no figure; a Decimal is written to JSON as a number."""
 
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]
 """Optimal is proven at gap 0; infeasible is proven; unknown says nothing."""
@@ -49,12 +38,6 @@ LimitName = Literal[
     "evidence", "price", "expired", "offer", "region", "licence", "specification", "policy",
 ]  # fmt: skip
 """The closed list of limits a plan can meet or miss."""
-
-
-class Result(BaseModel):
-    """Immutable, closed result record."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, ser_json_inf_nan="null")
 
 
 class Layout(Result):
@@ -265,73 +248,6 @@ class Award(Result):
     """Its deliveries in order."""
     workload: str | None = None
     """The run it is hired for (on demand, block); None for what every run it covers may use."""
-
-
-class Factor(Result):
-    """One factor of a cost line."""
-
-    name: str
-    value: Number
-    unit: str
-    source: str
-    base: Number | None = None
-    """The stated number when the value is plus or minus a power of it; None when the value itself is stated."""
-    exponent: Number | None = None
-    """The exponent of that power."""
-
-
-class CostLine(Result):
-    """One line of the cost build-up: the product of its factors."""
-
-    item: str
-    amount: Number
-    factors: tuple[Factor, ...]
-    award: int | None = None
-    """Position of the award it goes with; None for what several awards or nodes we have share."""
-    schedule: int | None = None
-    """Position of its days of payment in ``cost.schedules``; None in plans of older versions."""
-
-
-class Payment(Result):
-    """Part of a cost line that is paid on one day."""
-
-    date: dt.date
-    share: Number
-    """Share of the amount; the shares of a schedule add up to 1."""
-
-
-class CashItem(Result):
-    """Money that moves on one day; outflow positive."""
-
-    date: dt.date
-    amount: Number
-    item: str
-
-
-class AfterRunCost(Result):
-    """The same plan priced under one after-run policy."""
-
-    policy: Literal["idle", "off", "sell", "use"]
-    total: Number | None
-    npv: Number | None
-
-
-class Cost(Result):
-    """What the plan costs over the horizon."""
-
-    currency: str
-    total: Number
-    npv: Number
-    after_run: tuple[AfterRunCost, ...]
-    lines: tuple[CostLine, ...]
-    by_fiscal_year: dict[str, Number]
-    cash: tuple[CashItem, ...]
-    schedules: tuple[tuple[Payment, ...], ...] = ()
-    """Days of payment that cost lines refer to."""
-    discount_rate: Number | None = None
-    """Yearly rate of the present value; None in plans of older versions."""
-    fiscal_year_start: int | None = None
-    """First month of the fiscal years; None in plans of older versions."""
 
 
 class LimitUse(Result):
