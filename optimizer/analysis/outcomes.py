@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from optimizer.analysis.decisions import PlanBrief
 from optimizer.engine.layouts import Booleans, Floats
 
 DEGREE = 3
@@ -45,6 +46,31 @@ class Outcomes:
     def cheapest(self) -> int:
         """Return the plan of least mean present value."""
         return int(np.argmin(self.npv.mean(axis=0)))
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """Samples played through.
+
+    Attributes:
+        outcomes: What became of every plan.
+        information: Input -> what knowing it is worth.
+        plans: The plans, in the order of the outcomes.
+        samples: Samples asked for.
+        failures: What went wrong, by task.
+        solves: Models solved; None when plans were only played through.
+        proven: Whether every model was solved to proof.
+        against: What regret is measured against.
+    """
+
+    outcomes: Outcomes
+    information: Mapping[str, float]
+    plans: Sequence[PlanBrief]
+    samples: int
+    failures: Mapping[str, str]
+    solves: int | None
+    proven: bool
+    against: str
 
 
 def information_values(npv: Floats, inputs: Mapping[str, Floats]) -> dict[str, float]:

@@ -97,7 +97,7 @@ class Task:
         item, base = self.inputs[name], self.base
         low, high = (_at(self, item, value, effort) for value in (item.low, item.high))
         changed = [(end, at) for end, at in ((low, item.low), (high, item.high)) if end.decision != base.decision]
-        flips = _exact_flips(self, item, effort) if item.knob and changed else []
+        flips = _exact_flips(self, item, effort) if item.move and changed else []
         flips = flips or [_flip(self, item, at, end.decision, effort) for end, at in changed]
         row = _row(item, base, low, high, flips)
         return {"row": row.model_dump(mode="json"), "proven": effort.proven}
@@ -228,9 +228,9 @@ def _at(task: Task, item: Uncertain, value: Decimal, effort: Effort) -> End:
 
 def _exact_flips(task: Task, item: Uncertain, effort: Effort) -> list[Flip]:
     """Return the first change on either side of the scenario's value, exactly, where every plan's cost is linear."""
-    if item.knob is None or not item.base or not item.low < item.base < item.high:
+    if item.move is None or not item.base or not item.low < item.base < item.high:
         return []
-    family = Family(task.world.inputs, item.knob, effort, task.known)
+    family = Family(task.world.inputs, item.move, effort, task.known)
     pieces = envelope(item.low / item.base, item.high / item.base, family.best, family.close)
     steps = list(switches(pieces))
     below = [(step[0], decided(step[1])) for step in steps if step[0] <= ONE][-1:]

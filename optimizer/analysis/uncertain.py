@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from optimizer.analysis.scales import Knob, quote_knob, times, value_knob
+from optimizer.analysis.scales import Grouping, Knob, one_quote, quote_knob, times, value_knob
 from optimizer.analysis.world import World
 from optimizer.cost.frame import Frame
 from optimizer.schema.quote import Duty, Lot, Offer, Quote, SiteOffer
@@ -30,7 +30,7 @@ class Uncertain:
         note: Where the range comes from.
         apply: Returns a world with the input at a value.
         whole: Whether only whole numbers make sense.
-        knob: The same change by a factor, when every plan's cost is linear in it.
+        move: The same change by a factor, when every plan's cost is linear in it.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Uncertain:
     note: str
     apply: Callable[[World, Decimal], World]
     whole: bool = False
-    knob: Knob | None = None
+    move: Grouping | Knob | None = None
 
 
 def uncertain_inputs(world: World, ranges: Ranges, platforms: Iterable[str]) -> list[Uncertain]:
@@ -89,7 +89,7 @@ def _after_run(frame: Frame, span: Range) -> Iterator[Uncertain]:
     name = "after_run.value_per_accelerator_hour"
     unit = value.currency or frame.scenario.currency
     low, high = span.ends(value.amount)
-    yield Uncertain(name, value.amount, low, high, unit, span.note, apply, knob=value_knob(frame))
+    yield Uncertain(name, value.amount, low, high, unit, span.note, apply, move=value_knob(frame))
 
 
 def _quotes(frame: Frame, ranges: Ranges) -> Iterator[Uncertain]:
@@ -110,7 +110,7 @@ def _quotes(frame: Frame, ranges: Ranges) -> Iterator[Uncertain]:
 
         span = spans[quote.kind]
         low, high = span.ends(one)
-        yield Uncertain(f"price.{name}", one, low, high, "x quoted", span.note, price, knob=quote_knob(frame, name))
+        yield Uncertain(f"price.{name}", one, low, high, "x quoted", span.note, price, move=one_quote(frame, name))
         if any(isinstance(offer, SiteOffer) for offer in quote.offers.values()):
             low, high = ranges.delivery.ends(Decimal(0))
             yield Uncertain(

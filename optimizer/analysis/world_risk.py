@@ -9,18 +9,23 @@ from decimal import Decimal
 from functools import cached_property
 from math import floor
 
+import numpy as np
+
 from optimizer.analysis.candidates import candidate_plans
 from optimizer.analysis.decisions import PlanBrief, brief
 from optimizer.analysis.executors import Row
 from optimizer.analysis.optimum import Effort
+from optimizer.analysis.outcomes import Outcomes, Played, information_values
 from optimizer.analysis.price_plans import plan_name
 from optimizer.analysis.price_risk import DIGITS
 from optimizer.analysis.reality import Sample, Signed, duration
 from optimizer.analysis.sampling import points
+from optimizer.analysis.sweep import Sweeping, sweep
 from optimizer.analysis.world import World
 from optimizer.api import inputs_of
 from optimizer.cost.choice import Choice
-from optimizer.engine.layouts import Floats
+from optimizer.engine.layouts import Booleans, Floats
+from optimizer.errors import InputError, Problem
 from optimizer.io.loaded import Loaded
 from optimizer.schema.quote import SiteOffer
 from optimizer.schema.ranges import Range, Ranges
@@ -38,6 +43,10 @@ def price_spans(loaded: Loaded, ranges: Ranges) -> dict[str, Range]:
         "contract": ranges.price_contract,
     }
     return {name: kinds[quote.kind] for name, quote in loaded.quotes.items()}
+
+
+BLOCK = 50
+"""Samples of one task: long enough to pay for its start, short enough to lose little when killed."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +164,40 @@ class WorldTask:
             extra_compute={n.removesuffix(".extra_compute"): v for n, v in _part(values, "workloads.").items()},
             failures=values.get("reliability.node_failures_per_1000_days", base),
         )
+
+
+def played_worlds(task: WorldTask, samples: int, how: Sweeping, signature: str) -> Played | None:
+    """Return candidates played through samples of everything uncertain; None when there is no plan.
+
+    Raises:
+        InputError: not one sample could be played through.
+    """
+    if not task.choices:
+        return None
+    blocks = [f"{first}-{min(first + BLOCK, samples)}" for first in range(0, samples, BLOCK)]
+    outcome = sweep(blocks, task, how, signature)
+    if not outcome.rows:
+        raise InputError(
+            Problem("risk", reason, "no sample could be played through") for reason in set(outcome.failed.values())
+        )
+    rows = outcome.rows.values()
+    npv = np.array([values for row in rows for values in row["npv"]])
+    flags: Booleans = np.array([values for row in rows for values in row["in_time"]])
+    budgets = [values for row in rows for values in row["in_budget"]]
+    in_budget = None if budgets[0][0] is None else np.array(budgets, dtype=np.bool_)
+    ends = [(int(first), int(last)) for first, last in (key.split("-") for key in outcome.rows)]
+    columns = [task.columns(first, last) for first, last in ends]
+    inputs = {name: np.concatenate([part[name] for part in columns]) for name in task.dimensions}
+    return Played(
+        outcomes=Outcomes(npv, npv.min(axis=1), flags, in_budget),
+        information=information_values(npv, inputs),
+        plans=task.plans,
+        samples=samples,
+        failures=outcome.failed,
+        solves=None,
+        proven=all(row["proven"] for row in rows),
+        against="the best candidate of each sample",
+    )
 
 
 def _floor(name: str) -> float:
