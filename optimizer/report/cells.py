@@ -27,11 +27,13 @@ class Writer:
         language: Words, numbers and dates.
         name: What a renderer does with text of files: escape and isolate it.
         code: What it does with commands, paths and checksums.
+        figure: What it does with formatted figures, whose units come from files.
     """
 
     language: Language
     name: Callable[[str], str] = plain
     code: Callable[[str], str] = plain
+    figure: Callable[[str], str] = plain
 
     def text(self, cell: Cell, unit: str = "") -> str:
         """Return a cell as text.
@@ -62,10 +64,10 @@ class Writer:
         if known is None:
             return language.text("word.unknown")
         if isinstance(known, dt.date):
-            return language.date(known)
+            return self.figure(language.date(known))
         if isinstance(known, str):
             return self._words(value.kind, known)
-        return self._figure(value, Decimal(known), unit)
+        return self.figure(self._figure(value, Decimal(known), unit))
 
     def _words(self, kind: str, words: str) -> str:
         if kind == "term":
@@ -73,7 +75,8 @@ class Writer:
             return self.language.name(family, word)
         if kind == "code":
             return self.code(words)
-        return self.name({"item": self.language.item, "sentence": self.language.phrase}.get(kind, plain)(words))
+        read = {"item": self.language.item, "sentence": self.language.phrase}.get(kind, plain)
+        return self.name(read(words)) if words else ""
 
     def _figure(self, value: Value, figure: Decimal, unit: str) -> str:
         language = self.language
@@ -84,7 +87,7 @@ class Writer:
         if value.kind == "price":
             return f"{language.number(figure, 4)} {value.unit}"
         if value.kind == "share":
-            return language.percent(figure)
+            return language.percent(figure, 0 if figure * 100 == round(figure * 100) else 1)
         if value.kind in ("number", "count"):
-            return f"{language.number(figure)} {self.name(language.phrase(value.unit))}".rstrip()
+            return f"{language.number(figure)} {language.phrase(value.unit)}".rstrip()
         raise InternalError(f"a {value.kind} holds the number {figure}")

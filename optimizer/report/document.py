@@ -105,9 +105,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Labels (keys of the terms) with what is known about each."""
+    """Labels (keys of the terms) with what is known about each; ``tiles`` are the few figures to see first."""
 
     rows: tuple[tuple[str, Cell], ...]
+    tiles: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +210,7 @@ class Document:
         today: Day of the answer.
         currency: Currency of its amounts; None when nothing was priced.
         status: Status of the plan.
+        warnings: What may void the report.
         memo: Sections of the decision memo, in the order a committee reads them.
         details: Sections below.
     """
@@ -217,6 +219,7 @@ class Document:
     today: Value
     currency: str | None
     status: str
+    warnings: tuple[Text, ...]
     memo: tuple[Section, ...]
     details: tuple[Section, ...] = ()
 

@@ -18,7 +18,7 @@ _ISOLATE, _POP = "\u2068", "\u2069"
 
 
 def escaped(text: str) -> str:
-    """Return text of a file so that it is read as written: no markup, link, mention, or second line.
+    r"""Return text of a file so that it is read as written: no markup, link, mention, or second line.
 
     >>> escaped("a|b <i>*x*</i>"), escaped("@team https://x.y")
     ('a\\\\|b \\\\<i\\\\>\\\\*x\\\\*\\\\</i\\\\>', '@<!-- -->team https:<!-- -->//x.y')
@@ -42,8 +42,13 @@ def code(text: str) -> str:
 
 def markdown(document: Document, language: Language) -> str:
     """Return the memo of a document as Markdown with tables."""
-    writer = Writer(language, name=escaped, code=code)
-    lines = [f"# {writer.text(document.name)}", "", f"{language.name('status', document.status)} · {writer.text(document.today)}", ""]
+    writer = Writer(language, name=escaped, code=code, figure=escaped)
+    lines = [
+        f"# {writer.text(document.name)}",
+        "",
+        f"{language.name('status', document.status)} · {writer.text(document.today)}",
+        "",
+    ]
     for text in document.warnings:
         lines += [*_block(text, writer), ""]
     for section in document.memo:

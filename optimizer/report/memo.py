@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from optimizer.report.document import Document, Section, Text, day, name, phrase
-from optimizer.report.sections import conflict, doubts, money, options, signing, timing
+from optimizer.report.document import Cell, Document, Section, Text, count, day, name, names, phrase
+from optimizer.report.sections import analyses, conflict, doubts, hardware, money, options, signing, timing
+from optimizer.report.sections import records as records_of
 from optimizer.report.source import Source
 
 
@@ -15,8 +16,9 @@ def document(source: Source) -> Document:
         today=day(plan.provenance.today),
         currency=source.currency or None,
         status=plan.status,
+        warnings=_warnings(source),
         memo=_memo(source),
-        details=(),
+        details=_details(source),
     )
 
 
@@ -41,8 +43,28 @@ def _memo(source: Source) -> tuple[Section, ...]:
     )
 
 
-def warnings(source: Source) -> tuple[Text, ...]:
+def _details(source: Source) -> tuple[Section, ...]:
+    """Return what the memo rests on; sections about an answer are left out when there is none."""
+    records = (records_of.assumptions(source), records_of.understood(source), records_of.provenance(source))
+    refused = Section("rejections", "part.rejections", (options.rejections(source),))
+    if source.plan.cost is None:
+        return (refused, *records)
+    calendar = Section("calendar", "part.calendar", (timing.calendar(source),))
+    answered = (
+        records_of.deliveries(source), hardware.layouts(source), money.build_up(source), hardware.sites(source), calendar,
+        analyses.platforms(source), refused, analyses.alternatives(source), analyses.pareto(source),
+        analyses.tornado(source), analyses.breakeven(source), analyses.risk(source),
+    )  # fmt: skip
+    return (*answered, *records)
+
+
+def _warnings(source: Source) -> tuple[Text, ...]:
     """Return what may void the report: inputs that changed since, or that this version cannot read."""
-    changed = (Text(phrase("page.changed", file=name(file)), "warning") for file in source.changed)
-    unread = (Text(phrase("page.unread", why=name(source.unread)), "warning"),) if source.unread else ()
-    return (*unread, *changed)
+    lines: list[Cell] = []
+    if source.unread:
+        lines.append(phrase("page.unread", why=name(source.unread)))
+    if source.changed:
+        lines.append(phrase("page.changed", files=names(source.changed)))
+    if source.missing:
+        lines.append(phrase("page.missing", count=count(len(source.missing)), files=names(source.missing)))
+    return tuple(Text(line, "warning") for line in lines)

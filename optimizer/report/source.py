@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +18,13 @@ from optimizer.io.plans import read_plan
 from optimizer.io.scenario import SETS, reload_scenario
 from optimizer.results import Award, Plan
 from optimizer.schema.quote import Offer, Quote
+from optimizer.solver.check import Facts, case_of
 from optimizer.solver.check.case import KnownOffer, matches
+from optimizer.solver.check.site import PowerStep, power_steps
+from optimizer.solver.check.structure import structure_breaches
 
 if TYPE_CHECKING:
+    from optimizer.io.document import Document
     from optimizer.io.library import Library
     from optimizer.io.loaded import Loaded
 
@@ -33,7 +38,8 @@ class Source:
         file: Name of its file, as commands need it.
         loaded: Its inputs as they were then; None when this version cannot read them.
         unread: Why they cannot be read; empty when they can.
-        changed: Input files that read differently now, or were not found.
+        changed: Input files that read differently now.
+        missing: Input files that were not found from the current folder.
         analyses: What was asked about the plan and kept in its file.
     """
 
@@ -42,6 +48,7 @@ class Source:
     loaded: Loaded | None
     unread: str
     changed: tuple[str, ...]
+    missing: tuple[str, ...]
     analyses: Analyses
 
     @property
@@ -58,6 +65,10 @@ class Source:
         """Return the quote of an award; None when the inputs are unread."""
         return self.loaded.quotes.get(award.quote) if self.loaded else None
 
+    def quote_document(self, award: Award) -> Document | None:
+        """Return the record an award's quote was read from; None when the inputs are unread."""
+        return self.loaded.quote_documents.get(award.quote) if self.loaded else None
+
     def offer(self, award: Award) -> Offer | None:
         """Return the offer of an award; None when the inputs are unread."""
         quote = self.quote(award)
@@ -71,6 +82,20 @@ class Source:
         delays = sum(entry.delay_days for entry in self.loaded.scenario.costs if matches(entry, offer))
         return offer.acceptance_days + delays
 
+    def ready(self, award: Award, delivered: dt.date) -> dt.date:
+        """Return the first day a delivery can train."""
+        return delivered + dt.timedelta(days=self.setup_days(award))
+
+    def power(self) -> Iterator[PowerStep]:
+        """Yield power used and available at each site on each day on which one of them changes."""
+        if self.loaded is None or self.plan.cost is None:
+            return
+        library = self.loaded.library
+        facts = Facts(self.loaded.scenario, library.platforms, library.architectures, self.loaded.quotes)
+        if any(structure_breaches(self.plan, facts)):
+            return
+        yield from power_steps(case_of(self.plan, facts))
+
     @property
     def scenario_file(self) -> str:
         """Name of the scenario's file, as commands need it."""
@@ -83,6 +108,11 @@ class Source:
         return " ".join(
             ("clusterbuy", name, shlex.quote(self.scenario_file), *options, *sets, "--plan", shlex.quote(self.file))
         )
+
+    @property
+    def verify_command(self) -> str:
+        """Command line that recomputes the plan without the solver."""
+        return f"clusterbuy verify {shlex.quote(self.file)}"
 
     def asked(self, name: str) -> str:
         """Return the command line that answers a question about the scenario."""
@@ -107,5 +137,7 @@ def read_source(path: str | Path, library: Library | None = None) -> Source:
         loaded = reload_scenario(inputs, library) if inputs else None
     except InputError as error:
         unread = str(error)
-    changed = tuple(text for file in inputs if (text := changed_since(file.path, file.sha256)))
-    return Source(plan, str(path), loaded, unread, changed, analyses_of(plan))
+    differing = {file.path: changed_since(file.path, file.sha256) for file in inputs}
+    changed = tuple(path for path, text in differing.items() if text == path)
+    missing = tuple(path for path, text in differing.items() if text not in (None, path))
+    return Source(plan, str(path), loaded, unread, changed, missing, analyses_of(plan))

@@ -125,7 +125,8 @@ def _quotes(source: Source) -> Iterable[Block]:
         return
     used = {award.quote: award for award in source.plan.awards}
     heads = ("head.quote", "head.vendor", "head.firmness", "head.valid_until", "head.validity")
-    rows = tuple(_firmness(award, source.loaded.quotes[award.quote]) for award in used.values())
+    known = source.loaded.quotes
+    rows = tuple(_firmness(award, known[award.quote]) for award in used.values() if award.quote in known)
     if rows:
         yield Table("quotes-used", "table.quotes_used", tuple(Column(head) for head in heads), rows)
 
@@ -185,7 +186,7 @@ _SHORT = 12
 def signatures(source: Source) -> Section:
     """Return the checksums of what was decided on, and the lines to sign."""
     inputs = source.plan.provenance.inputs
-    used = {source.loaded.quote_documents[award.quote].name for award in source.plan.awards} if source.loaded else set()
+    used = {document.name for award in source.plan.awards if (document := source.quote_document(award))}
     shown = [file for at, file in enumerate(inputs) if at == 0 or file.path in used]
     rows = tuple(
         ("memo.input", phrase("memo.checksum", file=name(file.path), sha256=code(file.sha256[:_SHORT])))

@@ -11,6 +11,8 @@ from optimizer.cost.items import BEYOND
 from optimizer.report.document import (
     BLANK,
     Absent,
+    Bar,
+    Bars,
     Block,
     Cell,
     Column,
@@ -18,6 +20,7 @@ from optimizer.report.document import (
     Facts,
     Section,
     Series,
+    Span,
     Table,
     Text,
     day,
@@ -136,9 +139,8 @@ def cash_curve(cost: Cost) -> Curves:
     days = sorted(moves)
     sums = accumulate(moves[each] for each in days)
     points = tuple((day(on), money(so_far, cost.currency)) for on, so_far in zip(days, sums, strict=True))
-    return Curves(
-        "cash-curve", "chart.cash", "axis.date", "axis.paid_so_far", (Series(term("head.so_far"), "steps", points),)
-    )
+    series = (Series(term("head.so_far"), "steps", points),)
+    return Curves("cash-curve", "chart.cash", "axis.date", "axis.paid_so_far", series, from_zero=True)
 
 
 def by_year(cost: Cost) -> Table:
@@ -220,7 +222,36 @@ def decided(platform: str | None, vendors: tuple[str, ...]) -> Cell:
     return phrase("memo.decision", platform=name(platform), vendors=names(vendors))
 
 
-def build_up(cost: Cost) -> Table:
+def build_up(source: Source) -> Section:
+    """Return the cost by item, by fiscal year, and line by line with its factors."""
+    cost = source.plan.cost
+    if cost is None:
+        return Section("cost", "part.cost", (Text(phrase("memo.no_cost")),))
+    return Section("cost", "part.cost", (*_by_item(cost), by_year(cost), cost_lines(cost)))
+
+
+def _by_item(cost: Cost) -> tuple[Block, ...]:
+    sums: dict[str, Decimal] = defaultdict(Decimal)
+    for line in cost.lines:
+        sums[line.item] += line.amount
+    ranked = sorted(sums.items(), key=lambda pair: -pair[1])
+    bars = tuple(Bar(item(key), (_from_zero(amount, cost.currency),)) for key, amount in ranked)
+    columns = (Column("head.item"), Column("head.amount", figure=True, unit=cost.currency))
+    rows = tuple((item(key), money(amount, cost.currency)) for key, amount in ranked)
+    foot = (term("word.total"), money(cost.total, cost.currency))
+    return (
+        Bars("cost-chart", "chart.cost", "axis.amount", bars),
+        Table("cost-items", "table.cost_items", columns, rows, foot),
+    )
+
+
+def _from_zero(amount: Decimal, currency: str) -> Span:
+    """Return a bar from zero: what is paid one way, what comes back the other."""
+    series = "span.cost" if amount >= 0 else "span.receipt"
+    return Span(series, money(Decimal(0), currency), money(amount, currency), money(amount, currency))
+
+
+def cost_lines(cost: Cost) -> Table:
     """Return every cost line with its factors."""
     columns = (
         Column("head.item"),

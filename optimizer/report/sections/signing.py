@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from decimal import Decimal
 
 from optimizer.report.document import (
@@ -10,6 +9,7 @@ from optimizer.report.document import (
     Block,
     Cell,
     Column,
+    Facts,
     Section,
     Table,
     Text,
@@ -24,8 +24,9 @@ from optimizer.report.document import (
     share,
     term,
 )
+from optimizer.report.sections.timing import latest
 from optimizer.report.source import Source
-from optimizer.results import Award, Cost, Plan
+from optimizer.results import Award, Plan
 from optimizer.schema.quote import Quote
 
 _EACH = {
@@ -129,9 +130,30 @@ def delivery(award: Award) -> Cell:
 def answer(source: Source) -> Section:
     """Return the answer in one sentence with its proof, and how exact its total is."""
     plan = source.plan
-    blocks: list[Block] = [Text(_answer(plan), "lead"), Text(_proof(plan))]
+    blocks: list[Block] = [Text(_answer(plan), "lead"), Text(_proof(plan)), *_tiles(source)]
     blocks += [Text(line) for line in _exactness(plan)]
     return Section("answer", "memo.answer", tuple(blocks))
+
+
+def _tiles(source: Source) -> list[Block]:
+    """Return the figures to see first."""
+    plan = source.plan
+    if plan.cost is None:
+        return []
+    currency, runs = plan.cost.currency, list(plan.workloads.values())
+    signed = sum((award.cost for award in plan.awards), Decimal(0))
+    rows: list[tuple[str, Cell]] = [
+        ("tile.sign", headline(signed, currency)),
+        ("tile.total", headline(plan.cost.total, currency)),
+        ("tile.npv", headline(plan.cost.npv, currency)),
+    ]
+    if runs:
+        last = max(runs, key=lambda run: run.end)
+        rows.append(("tile.finish", day(last.end)))
+    floats = [(end - run.end).days for run in runs if (end := latest(run, source)) is not None]
+    if floats:
+        rows.append(("tile.float", phrase("word.days", days=count(min(floats)))))
+    return [Facts(tuple(rows), tiles=True)]
 
 
 def _answer(plan: Plan) -> Cell:
@@ -179,9 +201,3 @@ def _exactness(plan: Plan) -> list[Cell]:
         for run in plan.workloads.values()
         if run.band is not None and plan.cost is not None
     ]
-
-
-def recommendation(cost: Cost, finish: dt.date | None) -> tuple[Cell, ...]:
-    """Return the figures of the plan for a table of options: total, present value, difference, finish."""
-    currency = cost.currency
-    return (money(cost.total, currency), money(cost.npv, currency), money(Decimal(0), currency), day(finish))

@@ -108,8 +108,9 @@ _LIMIT_COLUMNS = (
 
 
 def _limit(limit: LimitUse) -> tuple[Cell, ...]:
-    figures = (number(value, limit.unit) for value in (limit.used, limit.available, limit.slack))
-    return (term(f"limit.{limit.name}"), sentence(limit.period or ""), *figures)
+    used, available = (number(value, limit.unit) for value in (limit.used, limit.available))
+    slack = number(limit.slack, limit.unit.removesuffix(" from today"))
+    return (term(f"limit.{limit.name}"), sentence(limit.period or ""), used, available, slack)
 
 
 def _worth(source: Source) -> Block:
