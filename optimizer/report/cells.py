@@ -67,6 +67,8 @@ class Writer:
             return self.figure(language.date(known))
         if isinstance(known, str):
             return self._words(value.kind, known)
+        if value.kind == "number" and value.unit:
+            return f"{self.figure(language.number(Decimal(known)))} {self.name(language.phrase(value.unit))}"
         return self.figure(self._figure(value, Decimal(known), unit))
 
     def _words(self, kind: str, words: str) -> str:
@@ -89,5 +91,5 @@ class Writer:
         if value.kind == "share":
             return language.percent(figure, 0 if figure * 100 == round(figure * 100) else 1)
         if value.kind in ("number", "count"):
-            return f"{language.number(figure)} {language.phrase(value.unit)}".rstrip()
+            return language.number(figure)
         raise InternalError(f"a {value.kind} holds the number {figure}")

@@ -26,7 +26,7 @@ _STACKED_FROM = 4
 _COLOURS = 8
 """Colours of series without a meaning of their own."""
 
-_FOLDED_FROM = 40
+_FOLDED_FROM = 30
 """Rows from which a table or chart is folded away."""
 
 PLOT_PX = 220
@@ -51,7 +51,7 @@ def _templates() -> jinja2.Environment:
 @cache
 def _files() -> dict[str, Markup]:
     folder = Path(__file__).with_name("templates")
-    names = {"style": "page.css", "script": "page.js"}
+    names = {"style": "style.css", "script": "script.js"}
     return {key: Markup((folder / name).read_text(encoding="utf-8")) for key, name in names.items()}  # noqa: S704 - ours
 
 

@@ -15,9 +15,9 @@ from decimal import Decimal
 from io import StringIO
 
 from optimizer.cost.items import invoices
+from optimizer.report.exact import product
 from optimizer.report.source import Source
 from optimizer.report.views import Report
-from optimizer.report.workbook.exact import product
 from optimizer.results import Award
 from optimizer.schema.base import Money
 from optimizer.schema.price import PriceState, TieredPrice

@@ -24,10 +24,10 @@ from optimizer.report.document import (
     Value,
     count,
     day,
+    measured,
     money,
     name,
     names,
-    number,
     phrase,
     price,
     sentence,
@@ -62,7 +62,7 @@ def platforms(source: Source) -> Section:
     )
     priced = sorted((row for row in found.rows if row.npv is not None), key=lambda row: row.npv or 0)
     rows = tuple(_platform(row, currency) for row in (*priced, *(row for row in found.rows if row.npv is None)))
-    bars = tuple(_bar(name(row.platform), row.npv, currency) for row in priced)
+    bars = tuple(Bar(name(row.platform), (_worth(row.npv, currency),)) for row in priced)
     chart: tuple[Block, ...] = (Bars("platform-npv", "chart.platforms", "axis.npv", bars),) if bars else ()
     return Section("platforms", "part.platforms", (*chart, Table("platforms-table", "table.platforms", columns, rows)))
 
@@ -84,13 +84,12 @@ def _platform(row: CompareRow, currency: str) -> tuple[Cell, ...]:
 
 def _binding(row: CompareRow) -> Cell:
     if row.binding is None:
-        return term("word.not_computed")
+        return phrase("memo.works")
     return several(term(f"limit.{limit}") for limit in row.binding) if row.binding else term("word.none")
 
 
-def _bar(label: Cell, amount: Decimal | None, currency: str) -> Bar:
-    series = "span.cost" if (amount or 0) >= 0 else "span.receipt"
-    return Bar(label, (Span(series, money(Decimal(0), currency), money(amount, currency), money(amount, currency)),))
+def _worth(npv: Decimal | None, currency: str) -> Span:
+    return Span("span.npv", money(Decimal(0), currency), money(npv, currency), money(npv, currency))
 
 
 def pareto(source: Source) -> Section:
@@ -148,11 +147,17 @@ def _ends(row: SensitivityRow, found: Sensitivity) -> tuple[Span, ...]:
     spans = []
     for at, npv in ((row.low, row.npv_low), (row.high, row.npv_high)):
         end = base if npv is None else money(npv, found.currency)
-        series = "span.no_plan" if npv is None else "span.dearer" if npv > found.base_npv else "span.cheaper"
-        value = number(at, row.unit) if isinstance(at, Decimal) else sentence(str(at))
+        series = _direction(npv, found.base_npv)
+        value = measured(at, row.unit) if isinstance(at, Decimal) else sentence(str(at))
         outcome = term("word.no_plan") if npv is None else end
         spans.append(Span(series, base, end, phrase("span.input_at", value=value, outcome=outcome)))
     return tuple(spans)
+
+
+def _direction(npv: Decimal | None, base: Decimal) -> str:
+    if npv is None:
+        return "span.no_plan"
+    return "span.same" if npv == base else "span.dearer" if npv > base else "span.cheaper"
 
 
 def _moves(found: Sensitivity, moving: list[SensitivityRow]) -> Table:
@@ -169,7 +174,7 @@ def _moves(found: Sensitivity, moving: list[SensitivityRow]) -> Table:
 
 
 def _figure(value: Decimal | str, unit: str) -> Cell:
-    return number(value, unit) if isinstance(value, Decimal) else sentence(value)
+    return measured(value, unit) if isinstance(value, Decimal) else sentence(value)
 
 
 def _move(row: SensitivityRow, currency: str) -> tuple[Cell, ...]:

@@ -19,6 +19,7 @@ from optimizer.report.document import (
     code,
     count,
     headline,
+    measured,
     name,
     number,
     phrase,
@@ -66,7 +67,7 @@ def _flips(tornado: Sensitivity) -> Iterable[tuple[Cell, ...]]:
 
 
 def _input(value: Decimal | str, unit: str) -> Cell:
-    return sentence(value) if isinstance(value, str) else number(value, unit)
+    return sentence(value) if isinstance(value, str) else measured(value, unit)
 
 
 def _switches(found: Breakeven) -> Iterable[tuple[Cell, ...]]:

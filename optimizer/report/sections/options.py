@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
 from decimal import Decimal
 
 from optimizer.report.document import (
@@ -95,7 +97,7 @@ def _missing(source: Source) -> tuple[Block, ...]:
 
 
 def losers(source: Source) -> Section:
-    """Return why each platform that is not in the plan lost: the limit that rejects it, or what it costs more."""
+    """Return why each platform that is not in the plan lost: what it costs more, or the limit that rejects it."""
     compared, plan = source.analyses.compare, source.plan
     if compared is None:
         absent = Absent("absent.compare", source.command("compare"))
@@ -107,20 +109,24 @@ def losers(source: Source) -> Section:
         Column("head.why"),
     )
     used = {run.platform for run in plan.workloads.values()}
-    rows = tuple(_lost(row, plan) for row in _ranked(compared) if row.platform not in used)
+    others = [row for row in compared.rows if row.platform not in used]
+    dearer = sorted((row for row in others if row.npv is not None), key=lambda row: row.npv or Decimal(0))
+    rows = (*(_dearer(row, plan) for row in dearer), *_refused([row for row in others if row.npv is None]))
     return Section("losers", "memo.losers", (Table("losers", "table.losers", columns, rows),))
 
 
-def _ranked(compared: Comparison) -> list[CompareRow]:
-    return sorted(compared.rows, key=lambda row: (row.npv is None, row.npv or Decimal(0)))
+def _dearer(row: CompareRow, plan: Plan) -> tuple[Cell, ...]:
+    return (name(row.platform), _figures(plan, row.total, row.npv)[2], day(row.finish), phrase("memo.dearer"))
 
 
-def _lost(row: CompareRow, plan: Plan) -> tuple[Cell, ...]:
-    more = _figures(plan, row.total, row.npv)[2]
-    if row.rejection is not None:
-        return (name(row.platform), term("word.none"), term("word.none"), reason(row.rejection))
-    why = phrase("memo.dearer") if row.npv is not None else term("status.unknown")
-    return (name(row.platform), more, day(row.finish), why)
+def _refused(rows: list[CompareRow]) -> Iterator[tuple[Cell, ...]]:
+    """Yield one row per reason, those that concern few platforms first: they name a limit one could move."""
+    groups: dict[tuple[str, str], list[CompareRow]] = defaultdict(list)
+    for row in rows:
+        groups[(row.rejection.limit, row.rejection.reason) if row.rejection else ("", "")].append(row)
+    for own in sorted(groups.values(), key=len):
+        why = reason(own[0].rejection) if own[0].rejection else term("status.unknown")
+        yield (names(row.platform for row in own), term("word.none"), term("word.none"), why)
 
 
 def reason(rejection: Rejection) -> Cell:

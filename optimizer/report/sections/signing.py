@@ -166,7 +166,7 @@ def _answer(plan: Plan) -> Cell:
         total=headline(plan.cost.total, plan.cost.currency),
         npv=headline(plan.cost.npv, plan.cost.currency),
         value=number(plan.objective.value),
-        runs=count(len(runs)),
+        runs=term("word.run_one") if len(runs) == 1 else phrase("word.runs", runs=count(len(runs))),
         accelerators=count(sum(award.accelerators for award in plan.awards)),
         finish=day(last),
     )

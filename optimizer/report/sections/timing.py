@@ -19,8 +19,8 @@ from optimizer.report.document import (
     Text,
     count,
     day,
+    measured,
     name,
-    number,
     phrase,
     sentence,
     share,
@@ -90,7 +90,13 @@ def limits(source: Source) -> Section:
     blocks: list[Block] = []
     if binding:
         blocks.append(
-            Table("binding", "table.binding", _LIMIT_COLUMNS, tuple(map(_limit, binding)), note=phrase("note.binding"))
+            Table(
+                "binding",
+                "table.binding",
+                _LIMIT_COLUMNS,
+                tuple(_limit(limit, source.currency) for limit in binding),
+                note=phrase("note.binding"),
+            )
         )
     else:
         tried = any(limit.binding is not None for limit in source.plan.limits)
@@ -107,9 +113,9 @@ _LIMIT_COLUMNS = (
 )
 
 
-def _limit(limit: LimitUse) -> tuple[Cell, ...]:
-    used, available = (number(value, limit.unit) for value in (limit.used, limit.available))
-    slack = number(limit.slack, limit.unit.removesuffix(" from today"))
+def _limit(limit: LimitUse, currency: str) -> tuple[Cell, ...]:
+    used, available = (measured(value, limit.unit, currency) for value in (limit.used, limit.available))
+    slack = measured(limit.slack, limit.unit.removesuffix(" from today"), currency)
     return (term(f"limit.{limit.name}"), sentence(limit.period or ""), used, available, slack)
 
 
@@ -119,7 +125,10 @@ def _worth(source: Source) -> Block:
     if not known:
         return Absent("absent.worth", source.command("explain", "--worth"))
     columns = (Column("head.limit"), Column("head.step"), Column("head.worth", figure=True))
-    rows = tuple((term(f"limit.{item.limit}"), sentence(item.step), number(item.worth, item.unit)) for item in known)
+    rows = tuple(
+        (term(f"limit.{item.limit}"), sentence(item.step), measured(item.worth, item.unit, source.currency))
+        for item in known
+    )
     return Table("worth", "table.worth", columns, rows, note=phrase("note.worth"))
 
 
@@ -127,7 +136,7 @@ def all_limits(source: Source) -> Table:
     """Return every limit with what the plan uses of it."""
     columns = (*_LIMIT_COLUMNS, Column("head.binds"))
     words = {True: "word.yes", False: "word.no", None: "word.not_computed"}
-    rows = tuple((*_limit(limit), term(words[limit.binding])) for limit in source.plan.limits)
+    rows = tuple((*_limit(limit, source.currency), term(words[limit.binding])) for limit in source.plan.limits)
     return Table("limits", "table.limits", columns, rows)
 
 

@@ -6,12 +6,12 @@ from decimal import Decimal
 
 from optimizer.report.cells import Writer
 from optimizer.report.document import Document
+from optimizer.report.exact import by_day, streams
 from optimizer.report.views import Report
 from optimizer.report.views.currency import converted_part
 from optimizer.report.workbook import inputs
 from optimizer.report.workbook.book import Book
 from optimizer.report.workbook.cost import cash_flow, cost_lines, payments
-from optimizer.report.workbook.exact import by_day, streams
 from optimizer.report.workbook.lists import tables
 from optimizer.report.workbook.sections import Sheets
 from optimizer.report.workbook.totals import Figures, awards, limits, totals
