@@ -22,7 +22,7 @@ from optimizer.io.loaded import Loaded
 from optimizer.io.plans import read_plan
 from optimizer.io.scenario import SETS, load_scenario, reload_scenario
 from optimizer.io.shipped import located
-from optimizer.results import Comparison, Layout, LayoutRow, Plan, Provenance, SolveInfo, Verification
+from optimizer.results import Comparison, Layout, Plan, Provenance, SolveInfo, Verification
 from optimizer.schema.base import Precision
 from optimizer.schema.scenario import Scenario
 from optimizer.solver.assumed import assumed
@@ -230,8 +230,8 @@ def predict(
     accelerators: int,
     sequence_length: int,
     library: Library | None = None,
-) -> LayoutRow:
-    """Return memory and time of one layout, by component.
+) -> ranking.Prediction:
+    """Return memory and time of one layout, by component, and changes with which it fits when it does not.
 
     Raises:
         InputError: an unknown name, a missing figure, or an illegal layout (all problems at once).

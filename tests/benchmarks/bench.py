@@ -21,8 +21,9 @@ from optimizer.analysis.price_risk import PriceTask
 from optimizer.analysis.world_risk import price_spans
 from optimizer.api import load
 from optimizer.candidates.conditions import Conditions, setup_of
+from optimizer.candidates.legal import legal_layouts
 from optimizer.candidates.modes import modes
-from optimizer.candidates.ranking import layouts, legal_layouts
+from optimizer.candidates.ranking import layouts
 from optimizer.candidates.space import Grid
 from optimizer.engine.memory import memory, peak_bytes
 from optimizer.engine.step_time import step_seconds, step_time
