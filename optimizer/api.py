@@ -16,12 +16,13 @@ from optimizer.cost.choice import Choice
 from optimizer.cost.frame import Frame
 from optimizer.engine.setup import Setup
 from optimizer.errors import InputError, Problem, did_you_mean
+from optimizer.io.cache import engine_store
 from optimizer.io.library import Library
 from optimizer.io.loaded import Loaded
 from optimizer.io.plans import read_plan
 from optimizer.io.scenario import SETS, load_scenario, reload_scenario
 from optimizer.io.shipped import located
-from optimizer.results import Comparison, Layout, LayoutRow, Plan, Provenance, SolveInfo, Verification
+from optimizer.results import Comparison, Layout, Plan, Provenance, SolveInfo, Verification
 from optimizer.schema.base import Precision
 from optimizer.schema.scenario import Scenario
 from optimizer.solver.assumed import assumed
@@ -106,7 +107,7 @@ def solve(
     loaded = load(scenario, library, sets)
     inputs = inputs_of(loaded)
     refuse_unbounded(inputs.frame)
-    known = Modes()
+    known = Modes(engine_store())
     settings = remaining(options.settings(progress), started)
     conflict = impossible(inputs.frame)
     if conflict is None:
@@ -167,7 +168,7 @@ def compare(
     options = options or SolveOptions()
     inputs = inputs_of(load(scenario, library, sets))
     refuse_unbounded(inputs.frame)
-    return compare_platforms(inputs, Modes(), options.solver, options.settings())
+    return compare_platforms(inputs, Modes(engine_store()), options.solver, options.settings())
 
 
 def verify(plan: str | Path, *, library: Library | None = None) -> Verification:
@@ -237,8 +238,8 @@ def predict(
     accelerators: int,
     sequence_length: int,
     library: Library | None = None,
-) -> LayoutRow:
-    """Return memory and time of one layout, by component.
+) -> ranking.Prediction:
+    """Return memory and time of one layout, by component, and changes with which it fits when it does not.
 
     Raises:
         InputError: an unknown name, a missing figure, or an illegal layout (all problems at once).

@@ -76,6 +76,10 @@ class Calibration(Result):
     platform: str
     software: str
     """Training stack of the pilot; plans on the overlay use it."""
+    file: str
+    """Where the rows came from."""
+    sha256: str
+    """Checksum of that file, which the overlay carries."""
     rows: int
     configurations: int
     """Different setups and layouts among the rows; repetitions count as one."""
@@ -144,7 +148,7 @@ def calibrate(file: RunsFile, platform: str, library: Library) -> Calibrated:
     if pinned:
         raise InputError(pinned)
     shares = _turned(shipped, knobs, fitted.logs)
-    return Calibrated(pilot, shares, _result(pilot, shipped, shares, knobs, fitted), file)
+    return Calibrated(pilot, shares, _result(file, pilot, shipped, shares, knobs, fitted), file)
 
 
 def configurations(rows: Sequence[PilotRow]) -> list[int]:
@@ -288,7 +292,7 @@ def _pinned(file: RunsFile, knob: Knob, value: float) -> Problem:
 
 
 def _result(
-    pilot: Pilot, shipped: Efficiency, shares: Efficiency, knobs: Sequence[Knob], fitted: Fitted
+    file: RunsFile, pilot: Pilot, shipped: Efficiency, shares: Efficiency, knobs: Sequence[Knob], fitted: Fitted
 ) -> Calibration:
     measured = np.log([row.seconds for row in pilot.rows])
     before, after = (np.expm1(_predicted(pilot.rows, each) - measured) for each in (shipped, shares))
@@ -316,6 +320,8 @@ def _result(
     return Calibration(
         platform=pilot.platform.id,
         software=shares.software,
+        file=file.name,
+        sha256=file.sha256,
         rows=len(pilot.rows),
         configurations=different,
         ignored=pilot.ignored,

@@ -108,6 +108,8 @@ class LayoutRow(Result):
     """Peak allocated memory of the worst stage, 1e9 bytes."""
     memory_limit_gb: float
     """Memory of one accelerator, 1e9 bytes."""
+    headroom_gb: float
+    """What may still be allocated before it no longer fits, 1e9 bytes; negative when it does not."""
     verdict: Literal["fits", "tight", "does_not_fit"]
     """Whether it can be planned with."""
     memory: dict[str, float]
