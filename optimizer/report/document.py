@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from decimal import Decimal
 from typing import Literal, TypeVar, cast
 
+from optimizer.units import round_money
+
 Kind = Literal[
     "name", "term", "item", "sentence", "money", "amount", "price", "number", "count", "share", "date", "code"
 ]
@@ -267,8 +269,8 @@ def sentence(text: str) -> Value:
 
 
 def money(amount: Decimal | None, currency: str) -> Value:
-    """Return an amount to the minor unit."""
-    return Value("money", amount, currency)
+    """Return an amount, rounded half up to the minor unit."""
+    return Value("money", None if amount is None else round_money(amount, currency), currency)
 
 
 def headline(amount: Decimal | None, currency: str) -> Value:

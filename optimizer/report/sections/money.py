@@ -36,6 +36,7 @@ from optimizer.report.document import (
     share,
     term,
 )
+from optimizer.report.exact import exact_cash, product
 from optimizer.report.source import Source
 from optimizer.results import Cost, Factor
 
@@ -55,7 +56,7 @@ def cash(source: Source) -> Section:
 def _commitments(source: Source, cost: Cost) -> Facts:
     owed = sum((award.cost for award in source.plan.awards), Decimal(0))
     peak, on = peak_outlay(cost)
-    beyond = sum((line.amount for line in cost.lines if line.item == BEYOND), Decimal(0))
+    beyond = sum((product(line) for line in cost.lines if line.item == BEYOND), Decimal(0))
     past: Cell = phrase("memo.none_past", horizon=day(source.horizon_end))
     return Facts(
         (
@@ -70,7 +71,7 @@ def _commitments(source: Source, cost: Cost) -> Facts:
 def peak_outlay(cost: Cost) -> tuple[Decimal, dt.date | None]:
     """Return the most that cash paid exceeds cash received at the end of any day, and the first such day."""
     by_day: dict[dt.date, Decimal] = defaultdict(Decimal)
-    for move in cost.cash:
+    for move in exact_cash(cost):
         by_day[move.date] += move.amount
     days = sorted(by_day)
     sums = list(accumulate(by_day[each] for each in days))
@@ -108,7 +109,7 @@ def by_quarter(cost: Cost) -> Table:
     """Return what is paid and received in each quarter, and the sum up to its end."""
     paid: dict[Quarter, Decimal] = defaultdict(Decimal)
     received: dict[Quarter, Decimal] = defaultdict(Decimal)
-    for move in cost.cash:
+    for move in exact_cash(cost):
         side = paid if move.amount >= 0 else received
         side[quarter(move.date)] += move.amount
     quarters = sorted({*paid, *received})
@@ -134,7 +135,7 @@ def _quarter(each: Quarter) -> Cell:
 def cash_curve(cost: Cost) -> Curves:
     """Return the running sum of cash over time: what has been paid less what has come back."""
     moves: dict[dt.date, Decimal] = defaultdict(Decimal)
-    for move in cost.cash:
+    for move in exact_cash(cost):
         moves[move.date] += move.amount
     days = sorted(moves)
     sums = accumulate(moves[each] for each in days)

@@ -5,38 +5,57 @@ from __future__ import annotations
 from decimal import Decimal
 
 from optimizer.report.cells import Writer
-from optimizer.report.document import Document
-from optimizer.report.language import Language
-from optimizer.report.source import Source
+from optimizer.report.document import Absent, Document
+from optimizer.report.exact import by_day, streams
+from optimizer.report.views import Report
+from optimizer.report.views.currency import converted_part
 from optimizer.report.workbook import inputs
 from optimizer.report.workbook.book import Book
 from optimizer.report.workbook.cost import cash_flow, cost_lines, payments
-from optimizer.report.workbook.exact import by_day, streams
 from optimizer.report.workbook.lists import tables
 from optimizer.report.workbook.sections import Sheets
 from optimizer.report.workbook.totals import Figures, awards, limits, totals
 from optimizer.results import Cost, Plan
 
+_WIDTHS = (36, *[20] * 9)
+_LIVE = ("cost", "deliveries")
+"""Details that live sheets show instead."""
 
-def workbook(document: Document, source: Source, language: Language) -> bytes:
+
+def workbook(report: Report) -> bytes:
     """Return the workbook of a plan; a plan without a price has its memo and lists only.
 
     Raises:
         InputError: the plan was written by a version that did not say when its cost is paid.
     """
+    source, language, to = report.source, report.language, report.conversion
     currency = source.currency or "USD"
-    book = Book(language, currency, currency, Decimal(1), source.plan.provenance.today)
+    shown, rate = (to.currency, to.rate(currency)) if to else (currency, Decimal(1))
+    book = Book(language, currency, shown, rate, source.plan.provenance.today)
     sheets = Sheets(Writer(language))
-    memo = book.page(language.text("book.memo"), (44, 26, 22, 22, 22, 22, 22, 22, 22, 22))
-    memo.titled(str(document.name.value), language.text("book.memo_note"))
-    sheets.sections(memo, document.memo)
-    if source.plan.cost is not None:
+    _memo(book, sheets, report.document)
+    live = source.plan.cost is not None and report.priced
+    if live and source.plan.cost is not None:
         _figures(book, source.plan, source.plan.cost)
-    for table in tables(source):
+    for section in report.document.details:
+        known = any(not isinstance(block, Absent) for block in section.blocks)
+        if known and not (live and section.id in _LIVE):
+            title = language.text(section.title)
+            sheets.sections(book.page(title, _WIDTHS), (section,))
+    for table in tables(source) if report.priced else ():
+        rewritten = converted_part(table, to) if to else table
         page = book.page(language.text(table.title), [24] * len(table.columns))
         page.titled(language.text(table.title))
-        sheets.table(page, table, alone=True)
+        sheets.table(page, rewritten, alone=True)
     return book.content()
+
+
+def _memo(book: Book, sheets: Sheets, document: Document) -> None:
+    page = book.page(book.language.text("book.memo"), _WIDTHS)
+    page.titled(str(document.name.value), book.language.text("book.memo_note"))
+    for warning in document.warnings:
+        sheets.block(page, warning)
+    sheets.sections(page, document.memo)
 
 
 def _figures(book: Book, plan: Plan, cost: Cost) -> None:

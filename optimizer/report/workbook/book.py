@@ -29,6 +29,9 @@ REPORT_RATE = "report_rate"
 MAX_TEXT = 32_767
 """Characters a cell can hold; longer text is cut with an ellipsis."""
 
+_MOST_TITLE = 31
+"""Characters the name of a sheet may have."""
+
 _SHORT = 60
 """Characters that need no second line."""
 
@@ -117,13 +120,13 @@ class Book:
         return {style: self._workbook.add_format(look | wrapping) for style, look in self._looks.items()}
 
     def page(self, title: str, widths: Sequence[float]) -> Page:
-        """Return a new sheet with its column widths in characters."""
-        sheet = self._workbook.add_worksheet(title)
+        """Return a new sheet with its column widths in characters; long titles are cut."""
+        sheet = self._workbook.add_worksheet(title[:_MOST_TITLE])
         for column, width in enumerate(widths):
             sheet.set_column(column, column, width)
         sheet.set_landscape()
         sheet.fit_to_pages(1, 0)
-        return Page(title, sheet, self._formats, self._wrapped, self.language, tuple(widths))
+        return Page(sheet.get_name(), sheet, self._formats, self._wrapped, self.language, tuple(widths))
 
     def rounded(self, formula: str) -> str:
         """Return the formula of an exact amount, rounded half up to the minor unit as the plan's is; then converted."""

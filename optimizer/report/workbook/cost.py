@@ -9,9 +9,9 @@ from decimal import Decimal, localcontext
 from itertools import accumulate
 
 from optimizer.cost.items import invoices
+from optimizer.report.exact import OUTSIDE_BUDGET, Stream, product
 from optimizer.report.language import Language
 from optimizer.report.workbook.book import Book, Content, Formula, Page, Style
-from optimizer.report.workbook.exact import OUTSIDE_BUDGET, Stream, product
 from optimizer.report.workbook.inputs import DISCOUNT_RATE, Input, Key, formula
 from optimizer.results import Award, Cost, CostLine
 from optimizer.units import MONEY_DIGITS, fiscal_year

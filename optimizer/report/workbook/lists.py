@@ -1,4 +1,4 @@
-"""Lists behind a plan as tables: levelled quotes, prices with their cells, assumptions, sources, rejections."""
+"""Lists behind a plan that only a workbook has: levelled quotes, prices with their cells."""
 
 from __future__ import annotations
 
@@ -12,33 +12,26 @@ from optimizer.report.document import (
     Cell,
     Column,
     Table,
-    code,
     count,
     day,
     money,
     name,
     names,
-    number,
     phrase,
     price,
-    sentence,
     term,
 )
 from optimizer.report.source import Source
-from optimizer.results import Plan, Rejection
 from optimizer.schema.base import Money
 from optimizer.schema.price import PriceState, TieredPrice
 from optimizer.schema.quote import Offer, Quote
 
 
 def tables(source: Source) -> Iterator[Table]:
-    """Yield every list of a plan."""
+    """Yield levelled quotes, and every price as quoted."""
     if source.loaded is not None:
         yield from _levelled(source)
         yield _prices(list(source.loaded.quotes.values()))
-    yield _assumptions(source.plan)
-    yield _files(source.plan)
-    yield _rejections(source.plan.rejections)
 
 
 def _levelled(source: Source) -> Iterator[Table]:
@@ -123,38 +116,3 @@ def _price(amount: Money | PriceState | TieredPrice, quote: Quote) -> Cell:
     if isinstance(amount, Money):
         return price(amount.amount, amount.currency or quote.currency)
     return term(f"price_state.{amount.value}") if isinstance(amount, PriceState) else BLANK
-
-
-def _assumptions(plan: Plan) -> Table:
-    heads = tuple(Column(f"book.{head}") for head in ("assumption", "value", "source"))
-    rows = tuple((code(used.name), sentence(used.value), sentence(used.source)) for used in plan.provenance.assumptions)
-    return Table("assumptions", "book.assumptions", heads, rows)
-
-
-def _files(plan: Plan) -> Table:
-    heads = tuple(Column(f"book.{head}") for head in ("file", "checksum"))
-    rows = tuple((name(file.path), code(file.sha256)) for file in plan.provenance.inputs)
-    version = phrase("book.versions", version=name(plan.provenance.version), ortools=name(plan.provenance.ortools))
-    return Table("sources", "book.sources", heads, rows, note=version)
-
-
-def _rejections(rejections: Sequence[Rejection]) -> Table:
-    heads = ("platform", "vendor", "quote", "limit", "needed", "available", "unit", "reason")
-    rows = tuple(
-        (
-            name(each.platform or ""),
-            name(each.vendor or ""),
-            name(each.quote or ""),
-            term(f"limit.{each.limit}"),
-            _figure(each.needed),
-            _figure(each.available),
-            sentence(each.unit),
-            sentence(each.reason),
-        )
-        for each in rejections
-    )
-    return Table("rejections", "book.rejections", tuple(Column(f"book.{head}") for head in heads), rows)
-
-
-def _figure(value: Decimal | str | None) -> Cell:
-    return sentence(value) if isinstance(value, str) else number(value)

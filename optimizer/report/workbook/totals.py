@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from optimizer.report.exact import product
 from optimizer.report.workbook.book import Book, Content, Formula, Page, Style
 from optimizer.report.workbook.cost import CashFlow, Lines, Payments
-from optimizer.report.workbook.exact import product
 from optimizer.results import Award, Cost, LimitUse, Plan
 
 Cell = Content | tuple[Content, Style]

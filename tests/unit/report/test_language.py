@@ -31,7 +31,6 @@ CLOSED = {
     "item": [*INVOICED, "colocation", "energy", "residual", "after_run_value", "contingency", "line", "cost"],
     "price_state": [state.value for state in PriceState if state is not PriceState.PRICED],
     "kind": ["binding", "budgetary", "list", "contract"],
-    "objective": ["cost", "time", "capacity"],
 }
 
 
@@ -52,20 +51,38 @@ def test_every_value_of_a_closed_list_has_a_name(family: str) -> None:
     assert not [word for word in CLOSED[family] if f"{family}.{word}" not in terms()]
 
 
+def texts() -> list[str]:
+    """Return the code and templates that use terms."""
+    return [path.read_text(encoding="utf-8") for path in SOURCES]
+
+
 def used() -> set[str]:
     """Return the ``section.key`` literals in the code and templates of reports."""
     sections = {key.split(".")[0] for key in terms()}
-    found = {
-        literal
-        for path in SOURCES
-        for literal in re.findall(r"""["']([a-z_]+\.[a-z0-9_]+)["']""", path.read_text(encoding="utf-8"))
-    }
-    return {literal for literal in found if literal.split(".")[0] in sections}
+    found = {literal for text in texts() for literal in re.findall(r"""["']([a-z_]+\.[a-z0-9_]+)["']""", text)}
+    files = {path.name for path in ROOM.rglob("*.*")}
+    return {literal for literal in found - files if literal.split(".")[0] in sections}
+
+
+def families() -> set[str]:
+    """Return the sections whose keys are put together: ``f"limit.{name}"``, ``language.name("limit", …)``."""
+    built = r"""f["']([a-z_]+)\.\{|\.name\(["']([a-z_]+)["'],|["']([a-z_]+)\.["'] ?~"""
+    return {name for text in texts() for names in re.findall(built, text) for name in names if name}
 
 
 def test_every_key_that_is_used_exists() -> None:
     assert used()
     assert not used() - set(terms())
+
+
+def test_every_key_is_used() -> None:
+    components = {"memory", "time"}  # of the engine; sections/hardware.py passes the section's name on
+    unused = set(terms()) - used()
+    assert not [key for key in sorted(unused) if key.split(".")[0] not in families() | components]
+    heads = {key.split(".")[1] for key in terms() if key.startswith("book.")}
+    assert not [
+        head for head in sorted(heads) if not any(f'"{head}"' in text or f"book.{head}" in text for text in texts())
+    ]
 
 
 def test_an_unknown_key_and_an_empty_slot_are_bugs() -> None:

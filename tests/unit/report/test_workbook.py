@@ -18,8 +18,8 @@ from optimizer.api import solve
 from optimizer.io.json_text import plan_json
 from optimizer.io.scenario import reload_scenario
 from optimizer.report.language import Language
-from optimizer.report.memo import document
 from optimizer.report.source import Source, read_source
+from optimizer.report.views import report_of
 from optimizer.report.workbook import workbook
 from optimizer.results import Plan
 from optimizer.solver.check import Facts, _cases
@@ -66,7 +66,7 @@ def plan(source: Source) -> Plan:
 
 @pytest.fixture(scope="module")
 def content(source: Source) -> bytes:
-    return workbook(document(source), source, Language())
+    return workbook(report_of(source, Language()))
 
 
 @pytest.fixture(scope="module")

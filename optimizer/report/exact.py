@@ -10,7 +10,7 @@ from decimal import Decimal, localcontext
 from math import prod
 
 from optimizer.errors import InputError, Problem
-from optimizer.results import Cost, CostLine
+from optimizer.results import CashItem, Cost, CostLine
 from optimizer.units import MONEY_DIGITS
 
 OUTSIDE_BUDGET = frozenset({"residual", "after_run_value"})
@@ -71,3 +71,15 @@ def by_day(found: tuple[Stream, ...]) -> dict[dt.date, Decimal]:
         for day, share in stream.parts:
             days[day] += stream.amount * share
     return dict(sorted(days.items()))
+
+
+def exact_cash(cost: Cost) -> tuple[CashItem, ...]:
+    """Return the plan's cash by day and item before rounding; of a plan of an older version as it is rounded."""
+    if any(line.schedule is None for line in cost.lines):
+        return cost.cash
+    moves: dict[tuple[dt.date, str], Decimal] = defaultdict(Decimal)
+    for line in cost.lines:
+        amount = product(line)
+        for part in cost.schedules[line.schedule or 0]:
+            moves[part.date, line.item] += amount * part.share
+    return tuple(CashItem(date=day, amount=amount, item=item) for (day, item), amount in sorted(moves.items()))
