@@ -130,7 +130,9 @@ def _refused(rows: list[CompareRow]) -> Iterator[tuple[Cell, ...]]:
 
 
 def reason(rejection: Rejection) -> Cell:
-    """Return the limit that rejects an option, and its reason."""
+    """Return the limit that rejects an option, and its reason; a reason that names the limit itself stands alone."""
+    if rejection.reason.startswith(f"{rejection.limit}:"):
+        return sentence(rejection.reason)
     return phrase("memo.reason", limit=term(f"limit.{rejection.limit}"), why=sentence(rejection.reason))
 
 
