@@ -21,7 +21,7 @@ def escaped(text: str) -> str:
     r"""Return text of a file so that it is read as written: no markup, link, mention, or second line.
 
     >>> escaped("a|b <i>*x*</i>"), escaped("@team https://x.y")
-    ('a\\\\|b \\\\<i\\\\>\\\\*x\\\\*\\\\</i\\\\>', '@<!-- -->team https:<!-- -->//x.y')
+    ('a\\|b \\<i\\>\\*x\\*\\</i\\>', '@<!-- -->team https:<!-- -->//x.y')
     """
     plain = _SPECIAL.sub(r"\\\1", " ".join(text.split()))
     plain = _LINKED.sub(lambda match: f"{match[1][0]}<!-- -->{match[1][1:]}", plain).replace("@", "@<!-- -->")

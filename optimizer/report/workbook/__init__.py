@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from optimizer.report.cells import Writer
-from optimizer.report.document import Document
+from optimizer.report.document import Absent, Document
 from optimizer.report.exact import by_day, streams
 from optimizer.report.views import Report
 from optimizer.report.views.currency import converted_part
@@ -38,7 +38,8 @@ def workbook(report: Report) -> bytes:
     if live and source.plan.cost is not None:
         _figures(book, source.plan, source.plan.cost)
     for section in report.document.details:
-        if not live or section.id not in _LIVE:
+        known = any(not isinstance(block, Absent) for block in section.blocks)
+        if known and not (live and section.id in _LIVE):
             title = language.text(section.title)
             sheets.sections(book.page(title, _WIDTHS), (section,))
     for table in tables(source) if report.priced else ():

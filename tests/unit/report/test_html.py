@@ -7,6 +7,7 @@ import json
 import re
 import time
 from decimal import Decimal
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,24 @@ def test_dates_and_counts_of_the_plan_stand_in_the_page(plan, data):
     ]
 
 
+def test_the_memo_is_in_the_order_in_which_a_committee_reads(plan):
+    headings = re.findall(r'<h2 id="part-([a-z]+)-title">', html_of(plan))
+    assert headings[:12] == [
+        "sign", "answer", "options", "cash", "finish", "after", "limits", "facts", "losers", "evidence", "conditions",
+        "signatures",
+    ]  # fmt: skip
+
+
+def test_peak_and_commitments_are_those_of_the_cash(plan, data):
+    found = read(html_of(plan))
+    by_day: dict[str, Decimal] = {}
+    for move in data["cost"]["cash"]:
+        by_day[move["date"]] = by_day.get(move["date"], Decimal(0)) + move["amount"]
+    sums = list(accumulate(by_day[on] for on in sorted(by_day)))
+    assert f"USD {max(sums):,.2f} on {sorted(by_day)[sums.index(max(sums))]}" in found.text
+    assert f"contractsUSD {sum(award['cost'] for award in data['awards']):,.2f}" in found.text.replace("\n", "")
+
+
 def test_power_is_drawn_against_its_limit(plan):
     found = read(html_of(plan))
     installed = [row for row in found.tables["power-0-data"] if row[0].endswith("installed")]
@@ -85,6 +104,21 @@ def test_what_was_not_computed_is_named_with_its_command_and_never_zero(plan):
         assert re.search(r"was not computed|were not computed", found.text)
         assert re.search(rf"clusterbuy {command} \S*small\.yaml .*--plan \S*plan\.json", found.text), command
     assert not {"pareto-table", "tornado-table", "risk-table", "platforms-table"} & set(found.tables)
+
+
+def test_obvious_alternatives_stand_beside_the_plan_and_impossible_ones_say_why(tmp_path):
+    rows = [
+        {"name": "single_quote", "status": "optimal", "detail": "ada", "total": 1500000.5, "npv": 1400000,
+         "finish": "2027-05-20", "objective": 1400000, "difference": 1, "unit": "USD", "reason": None},
+        {"name": "owned", "status": "infeasible", "detail": None, "total": None, "npv": None, "finish": None,
+         "objective": None, "difference": None, "unit": "USD", "reason": "nothing is owned"},
+    ]  # fmt: skip
+    plan = edited(plan_file(tmp_path), lambda data: data["analyses"].update(baselines=rows))
+    npv = json.loads(plan.read_text(encoding="utf-8"), parse_float=Decimal)["cost"]["npv"]
+    table = read(html_of(plan)).tables["options"]
+    assert table[2][1:3] == ["ada", "1,500,000.50"]
+    assert Decimal(table[2][4].replace(",", "")) == 1400000 - npv
+    assert table[3] == ["doing nothing: today's fleet", "nothing is owned", "–", "–", "–", "–"]
 
 
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
