@@ -57,6 +57,16 @@ def committee(hostile: bool = False) -> Source:
     return read_source(plan_file(hostile))
 
 
+@cache
+def infeasible() -> Source:
+    """Return the plan file of a question without an answer: the deadline is before any delivery."""
+    path = folder() / "infeasible.json"
+    path.write_text(
+        plan_json(solve(DATA / "committee.yaml", sets=["workloads.pretrain.deadline=2027-03-15"])), encoding="utf-8"
+    )
+    return read_source(path)
+
+
 class _Tables(HTMLParser):
     """Text of every table by its id, row by row."""
 
