@@ -4,14 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test lint bench evidence clean
+.PHONY: demo test test-browser lint bench evidence clean
 
-demo: $(VENV)/.installed  ## solve the shipped question, print the plan, write build/plan.json
+demo: $(VENV)/.installed  ## solve the shipped question, print the plan, write build/plan.json and its reports
 	@mkdir -p build
 	$(BIN)/clusterbuy solve scenarios/dense-500b.yaml --json build/plan.json
+	$(BIN)/clusterbuy report build/plan.json -o build/report.html
 
 test: $(VENV)/.dev  ## the whole suite
 	$(BIN)/python -m pytest -q -n $(JOBS)
+
+test-browser: $(VENV)/.browser  ## the HTML report in the system's own Chromium
+	$(BIN)/python -m pytest -q tests/browser
 
 lint: $(VENV)/.dev  ## style, types, import directions
 	$(BIN)/ruff check .
@@ -36,4 +40,8 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 
 $(VENV)/.dev: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+$(VENV)/.browser: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[browser]'
 	@touch $@

@@ -11,6 +11,9 @@ from optimizer.errors import InternalError
 from optimizer.report.document import Cell, Column, Phrase, Several, Value
 from optimizer.report.language import Language
 
+_LARGE_PRICE = 1000
+"""Prices from here on are shown to the cent; smaller ones, mostly per hour, to a hundredth of a cent."""
+
 _BETWEEN = {"times": " × ", "sentence": " "}
 
 
@@ -87,7 +90,7 @@ class Writer:
         if value.kind == "amount":
             return language.headline(figure, value.unit)
         if value.kind == "price":
-            return f"{language.number(figure, 4)} {value.unit}"
+            return f"{language.number(figure, 4 if abs(figure) < _LARGE_PRICE else 2)} {value.unit}"
         if value.kind == "factor":
             return f"{language.number(figure, 6)} {language.phrase(value.unit)}"
         if value.kind == "share":

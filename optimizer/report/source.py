@@ -16,10 +16,10 @@ from optimizer.io.consistency import horizon_end
 from optimizer.io.json_text import rounded_plan
 from optimizer.io.plans import read_plan
 from optimizer.io.scenario import SETS, reload_scenario
-from optimizer.results import Award, Plan
+from optimizer.results import Award, Number, Plan, Result, Status
 from optimizer.schema.quote import Offer, Quote
+from optimizer.schema.scenario import CostEntry
 from optimizer.solver.check import Facts, case_of
-from optimizer.solver.check.case import KnownOffer, matches
 from optimizer.solver.check.site import PowerStep, power_steps
 from optimizer.solver.check.structure import structure_breaches
 
@@ -27,6 +27,25 @@ if TYPE_CHECKING:
     from optimizer.io.document import Document
     from optimizer.io.library import Library
     from optimizer.io.loaded import Loaded
+
+
+class Obvious(Result):
+    """An obvious alternative to the plan, or why there is none (``analyses.baselines``)."""
+
+    name: str
+    """single_quote, owned, rented or on_demand."""
+    status: Status
+    detail: str | None
+    """The quote of ``single_quote``."""
+    total: Number | None
+    npv: Number | None
+    finish: dt.date | None
+    objective: Number | None
+    difference: Number | None
+    """How much worse than the plan its objective is."""
+    unit: str
+    reason: str | None
+    """Why there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +60,7 @@ class Source:
         changed: Input files that read differently now.
         missing: Input files that were not found from the current folder.
         analyses: What was asked about the plan and kept in its file.
+        obvious: The obvious alternatives that ``solve`` keeps; empty in plans of earlier versions.
     """
 
     plan: Plan
@@ -50,6 +70,7 @@ class Source:
     changed: tuple[str, ...]
     missing: tuple[str, ...]
     analyses: Analyses
+    obvious: tuple[Obvious, ...]
 
     @property
     def currency(self) -> str:
@@ -77,10 +98,10 @@ class Source:
     def setup_days(self, award: Award) -> int:
         """Return the days from delivery to ready: acceptance and the delays of the costs that match the award."""
         offer = self.offer(award)
-        if self.loaded is None or not isinstance(offer, KnownOffer):
+        if self.loaded is None or offer is None:
             return 0
-        delays = sum(entry.delay_days for entry in self.loaded.scenario.costs if matches(entry, offer))
-        return offer.acceptance_days + delays
+        delays = (entry.delay_days for entry in self.loaded.scenario.costs if _matches(entry, offer))
+        return offer.acceptance_days + sum(delays)
 
     def ready(self, award: Award, delivered: dt.date) -> dt.date:
         """Return the first day a delivery can train."""
@@ -124,6 +145,11 @@ class Source:
         return [line for file in inputs if file.path == SETS for line in file.content.splitlines()]
 
 
+def _matches(entry: CostEntry, offer: Offer) -> bool:
+    of_type = entry.types is None or offer.type in entry.types
+    return of_type and (entry.platforms is None or offer.platform in entry.platforms)
+
+
 def read_source(path: str | Path, library: Library | None = None) -> Source:
     """Read a plan and the inputs it carries; nothing is read from the input files except whether they changed.
 
@@ -140,4 +166,7 @@ def read_source(path: str | Path, library: Library | None = None) -> Source:
     differing = {file.path: changed_since(file.path, file.sha256) for file in inputs}
     changed = tuple(path for path, text in differing.items() if text == path)
     missing = tuple(path for path, text in differing.items() if text not in (None, path))
-    return Source(plan, str(path), loaded, unread, changed, missing, analyses_of(plan))
+    asked = {key: item for key, item in plan.analyses.items() if key != "baselines"}
+    kept = analyses_of(plan.model_copy(update={"analyses": asked}))
+    obvious = tuple(Obvious.model_validate(item) for item in plan.analyses.get("baselines", ()))
+    return Source(plan, str(path), loaded, unread, changed, missing, kept, obvious)

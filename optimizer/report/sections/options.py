@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
@@ -24,7 +25,7 @@ from optimizer.report.document import (
     several,
     term,
 )
-from optimizer.report.source import Source
+from optimizer.report.source import Obvious, Source
 from optimizer.results import CompareRow, Comparison, Plan, Rejection
 
 _FIGURES = ("head.total", "head.npv", "head.npv_more")
@@ -42,7 +43,7 @@ def options(source: Source) -> Section:
         *(Column(head, figure=True, unit=currency) for head in _FIGURES),
         Column("head.finish"),
     )
-    rows = (_recommended(plan), *_runner_up(source))
+    rows = (_recommended(plan), *_runner_up(source), *(_obvious(each, plan) for each in source.obvious))
     return Section("options", "memo.options", (Table("options", "table.options", columns, rows), *_missing(source)))
 
 
@@ -88,12 +89,26 @@ def next_platform(compared: Comparison, plan: Plan) -> CompareRow | None:
     return min(others, key=lambda row: row.npv or Decimal(0), default=None)
 
 
+def _obvious(each: Obvious, plan: Plan) -> tuple[Cell, ...]:
+    """Return an obvious alternative with its figures; one that is impossible says why and has none."""
+    label = term(f"option.{each.name}")
+    if each.npv is None:
+        none = term("word.none")
+        why = sentence(each.reason) if each.reason else term(f"status.{each.status}")
+        return (label, why, none, none, none, none)
+    what = name(each.detail) if each.detail else term(f"status.{each.status}")
+    return (label, what, *_figures(plan, each.total, each.npv), day(each.finish))
+
+
 def _missing(source: Source) -> tuple[Block, ...]:
     """Return the commands of the options that were not computed."""
-    kept = source.analyses
+    kept, absent = source.analyses, []
     if kept.alternatives is None and kept.compare is None:
-        return (Absent("absent.runner_up", source.command("alternatives", "--within", "5%")),)
-    return ()
+        absent.append(Absent("absent.runner_up", source.command("alternatives", "--within", "5%")))
+    if not source.obvious:
+        again = f"{source.asked('solve')} --json {shlex.quote(source.file)}"
+        absent.append(Absent("absent.obvious", again))
+    return tuple(absent)
 
 
 def losers(source: Source) -> Section:
@@ -130,7 +145,9 @@ def _refused(rows: list[CompareRow]) -> Iterator[tuple[Cell, ...]]:
 
 
 def reason(rejection: Rejection) -> Cell:
-    """Return the limit that rejects an option, and its reason."""
+    """Return the limit that rejects an option, and its reason; a reason that names the limit itself stands alone."""
+    if rejection.reason.startswith(f"{rejection.limit}:"):
+        return sentence(rejection.reason)
     return phrase("memo.reason", limit=term(f"limit.{rejection.limit}"), why=sentence(rejection.reason))
 
 

@@ -26,5 +26,5 @@ for (const table of document.querySelectorAll("table")) {
   });
 }
 addEventListener("beforeprint", () => {
-  for (const fold of document.querySelectorAll("main details")) fold.open = true;
+  for (const fold of document.querySelectorAll("details.fold")) fold.open = true;
 });

@@ -87,6 +87,21 @@ def test_what_was_not_computed_is_named_with_its_command_and_never_zero(plan):
     assert not {"pareto-table", "tornado-table", "risk-table", "platforms-table"} & set(found.tables)
 
 
+def test_obvious_alternatives_stand_beside_the_plan_and_impossible_ones_say_why(tmp_path):
+    rows = [
+        {"name": "single_quote", "status": "optimal", "detail": "ada", "total": 1500000.5, "npv": 1400000,
+         "finish": "2027-05-20", "objective": 1400000, "difference": 1, "unit": "USD", "reason": None},
+        {"name": "owned", "status": "infeasible", "detail": None, "total": None, "npv": None, "finish": None,
+         "objective": None, "difference": None, "unit": "USD", "reason": "nothing is owned"},
+    ]  # fmt: skip
+    plan = edited(plan_file(tmp_path), lambda data: data["analyses"].update(baselines=rows))
+    npv = json.loads(plan.read_text(encoding="utf-8"), parse_float=Decimal)["cost"]["npv"]
+    table = read(html_of(plan)).tables["options"]
+    assert table[2][1:3] == ["ada", "1,500,000.50"]
+    assert Decimal(table[2][4].replace(",", "")) == 1400000 - npv
+    assert table[3] == ["doing nothing: today's fleet", "nothing is owned", "–", "–", "–", "–"]
+
+
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
 def test_names_are_shown_as_text_isolated_and_harmless(name, tmp_path):
     page = html_of(plan_file(tmp_path, name=name, vendor=name))
