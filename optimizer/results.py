@@ -323,6 +323,8 @@ class ConflictLimit(Result):
     period: str | None
     reason: str | None = None
     """One sentence where the figures do not say it all."""
+    group: int = 1
+    """Limits of one group leave no plan together; of several groups each does so by itself."""
 
 
 class Relaxation(Result):

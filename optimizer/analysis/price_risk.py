@@ -25,9 +25,10 @@ from optimizer.engine.layouts import Floats
 from optimizer.io.loaded import Loaded
 from optimizer.schema.ranges import Range
 from optimizer.solver.backend import Settings
+from optimizer.solver.bounds import MARGIN
 from optimizer.solver.planner import Modes
 from optimizer.solver.problem import Problem
-from optimizer.solver.search import MARGIN, SolverName
+from optimizer.solver.search import SolverName
 from optimizer.units import minor_digits
 
 DIGITS = 6

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from optimizer.analysis.reasons import grouped
-from optimizer.report.sentences import bullets, change, limit_sentence, reasons, rejection_sentence
+from optimizer.report.sentences import bullets, change, limits_that_clash, reasons, rejection_sentence
 from optimizer.report.text import UNKNOWN, amount, layout_text, number, share
 from optimizer.results import Award, Conflict, Cost, LayoutRow, LimitUse, Plan, WorkloadPlan
 
@@ -61,12 +61,7 @@ def conflict_screen(conflict: Conflict, scenario_file: str) -> RenderableType:
     """Return the limits that cannot hold together; where nothing is known of cures, what finds them."""
     if not conflict.limits:
         return Text("No plan meets every limit. Which limits clash was not found in time: raise --time-limit.")
-    lines = [
-        Text("No plan meets every limit. These cannot hold together:", style="bold"),
-        bullets(map(limit_sentence, conflict.limits)),
-    ]
-    if not conflict.minimal and len(conflict.limits) > 1:
-        lines.append(Text("  Not proven to be the fewest limits.", style="dim"))
+    lines = limits_that_clash(conflict)
     if conflict.relaxations:
         lines += [Text("Smallest changes that work, each alone:", style="bold"), *map(change, conflict.relaxations)]
     elif conflict.joint:

@@ -19,6 +19,9 @@ from optimizer.cost.value import value_charges
 from optimizer.schema.scenario import CostEntry
 from optimizer.solver.problem import Pool, Problem, Profile
 
+MARGIN = 1e-6
+"""Relative margin on floating-point bounds before a profile is dropped."""
+
 INFINITE = float("inf")
 """Cost per node of a piece that does not serve a run."""
 
@@ -170,10 +173,11 @@ def bounder(problem: Problem) -> Callable[[Profile], float]:
         return lambda profile: float((profile.run.end - frame.today).days)
     if frame.scenario.objective == "capacity" or frame.scenario.fix:  # signed units elsewhere may earn money
         return lambda profile: float("-inf")
-    return _cost_bounder(problem)
+    return cost_bounder(problem)
 
 
-def _cost_bounder(problem: Problem) -> Callable[[Profile], float]:
+def cost_bounder(problem: Problem) -> Callable[[Profile], float]:
+    """Return a function that bounds the present value of any plan with a profile from below, whatever the objective."""
     frame = problem.frame
     policy = frame.scenario.after_run.policy
     known: dict[tuple[str, After], PoolBound] = {}

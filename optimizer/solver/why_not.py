@@ -134,7 +134,8 @@ def _missing(platform: Platform, lever: Lever, free: set[Lever], more: str, prob
     """Name a limit with what it would need while some limits are lifted."""
     frame = probe.inputs.frame
     problem = probe.prepared(lifted(frame, free)).problem
-    need = requirement(lever, problem, frame, probe.settings, probe.prepared(frame).problem.rejections)
+    stated = lifted(frame, free - {lever})
+    need = requirement(lever, problem, stated, probe.settings, probe.prepared(frame).problem.rejections)
     reason = need.reason or _sentence(lever.name, need)
     return _reject(platform, lever.name, need.needed, need.available, need.unit, f"{reason}{more}")
 
