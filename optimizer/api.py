@@ -26,12 +26,14 @@ from optimizer.schema.base import Precision
 from optimizer.schema.scenario import Scenario
 from optimizer.solver.assumed import assumed
 from optimizer.solver.backend import Progress, Settings
+from optimizer.solver.baselines import with_baselines
 from optimizer.solver.binding import with_binding
 from optimizer.solver.check import Facts, check
 from optimizer.solver.compare import compare_platforms
 from optimizer.solver.conflict import explain_infeasible
-from optimizer.solver.planner import Inputs, Modes, decide, prepare, refuse_unbounded
+from optimizer.solver.planner import Inputs, Modes, decide, prepare, refuse_unbounded, unsearched
 from optimizer.solver.plans import Report, plan_of
+from optimizer.solver.precheck import NOT_SEARCHED, impossible
 from optimizer.solver.search import SolverName
 from optimizer.version import __version__
 
@@ -105,10 +107,16 @@ def solve(
     inputs = inputs_of(loaded)
     refuse_unbounded(inputs.frame)
     known = Modes()
-    prepared = prepare(inputs, known)
     settings = remaining(options.settings(progress), started)
-    found = decide(prepared, options.solver, settings)
-    conflict = explain_infeasible(inputs, known, prepared, settings) if found.status == "infeasible" else None
+    conflict = impossible(inputs.frame)
+    if conflict is None:
+        prepared = prepare(inputs, known)
+        settings = remaining(options.settings(progress), started)
+        found = decide(prepared, options.solver, settings)
+    else:
+        prepared, found = unsearched(inputs.frame), NOT_SEARCHED
+    if found.status == "infeasible" and conflict is None:
+        conflict = explain_infeasible(inputs, known, prepared, settings)
     info = SolveInfo(
         solver=found.solver,
         wall_s=round(time.monotonic() - started, 3),
@@ -124,7 +132,8 @@ def solve(
         return plan
     settings = remaining(options.settings(), started)
     limits = with_binding(plan.limits, plan.objective.value, inputs, known, options.solver, settings)
-    return plan.model_copy(update={"limits": limits})
+    plan = plan.model_copy(update={"limits": limits})
+    return with_baselines(plan, prepared, inputs, options.solver, remaining(options.settings(), started))
 
 
 def remaining(settings: Settings, started: float) -> Settings:

@@ -9,10 +9,14 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import BeforeValidator, ConfigDict, PlainSerializer
+
+from optimizer.record import Figure as Figure  # noqa: PLC0414 - part of what this module offers
+from optimizer.record import LimitName as LimitName  # noqa: PLC0414 - part of what this module offers
+from optimizer.record import Number as Number  # noqa: PLC0414 - part of what this module offers
+from optimizer.record import Result as Result  # noqa: PLC0414 - part of what this module offers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,41 +24,8 @@ if TYPE_CHECKING:
 PLAN_FORMAT: Final = "clusterbuy.plan/1"
 
 
-def _as_json_number(value: Decimal) -> int | float:
-    return int(value) if value == value.to_integral_value() else float(value)
-
-
-def _as_decimal(value: Any) -> Any:
-    return Decimal(str(value)) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
-
-
-Number = Annotated[
-    Decimal, BeforeValidator(_as_decimal), PlainSerializer(_as_json_number, return_type=float, when_used="json")
-]
-"""A Decimal written to JSON as a number."""
-
-Figure = Annotated[
-    Decimal | str | None,
-    BeforeValidator(_as_decimal),
-    PlainSerializer(lambda value: _as_json_number(value) if isinstance(value, Decimal) else value, when_used="json"),
-]
-"""A Decimal, a word or date, or None when there is no figure; a Decimal is written to JSON as a number."""
-
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]
 """Optimal is proven at gap 0; infeasible is proven; unknown says nothing."""
-
-LimitName = Literal[
-    "memory", "batch", "precision", "release", "deadline", "delivery", "supply", "minimum_order", "power", "racks",
-    "rack_power", "cooling", "fabric", "budget", "budget_year", "block_length", "vendors", "second_source",
-    "evidence", "price", "expired", "offer", "region", "licence", "specification", "policy",
-]  # fmt: skip
-"""The closed list of limits a plan can meet or miss."""
-
-
-class Result(BaseModel):
-    """Immutable, closed result record."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, ser_json_inf_nan="null")
 
 
 class Layout(Result):
@@ -151,6 +122,7 @@ class Candidate:
         high_days: 90th percentile of the duration.
         effective_flop_per_accelerator_day: Useful model FLOP per accelerator and day; None for a stated mode.
         source: Where a stated mode comes from.
+        system: ``quote/offer`` of the dedicated system that states it; empty otherwise.
     """
 
     workload: str
@@ -170,6 +142,7 @@ class Candidate:
     high_days: float | None
     effective_flop_per_accelerator_day: float | None
     source: str = "engine"
+    system: str = ""
 
 
 class Rejection(Result):
@@ -253,6 +226,8 @@ class Award(Result):
     """What is paid for the award itself, to the end of its contract: price, lines, duty and non-recoverable tax."""
     lots: tuple[AwardLot, ...] = ()
     """Its deliveries in order."""
+    workload: str | None = None
+    """The run it is hired for (on demand, block); None for what every run it covers may use."""
 
 
 class Factor(Result):
@@ -477,6 +452,30 @@ class Comparison(Result):
     """The answer of ``compare``."""
 
     rows: tuple[CompareRow, ...]
+
+
+BaselineName = Literal["single_quote", "owned", "rented", "on_demand"]
+"""The best plan of one quote; on today's fleet; on capacity rented for any term; rented by the hour."""
+
+
+class Baseline(Result):
+    """An obvious alternative to a plan, or why there is none (``analyses.baselines`` of a plan)."""
+
+    name: BaselineName
+    status: Literal["optimal", "feasible", "infeasible", "unknown"]
+    detail: str | None
+    """The quote of ``single_quote``."""
+    total: Number | None
+    npv: Number | None
+    finish: dt.date | None
+    objective: Number | None
+    """Its objective, in ``unit``."""
+    difference: Number | None
+    """How much worse than the plan its objective is; 0 when the plan is no better."""
+    unit: str
+    """Unit of objective and difference: the currency, days or capacity."""
+    reason: str | None
+    """Why there is none."""
 
 
 class Verification(Result):

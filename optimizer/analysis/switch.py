@@ -14,7 +14,7 @@ from optimizer.cost.frame import Frame
 from optimizer.results import Figure, Number, Result
 from optimizer.schema.base import Money
 from optimizer.schema.price import Price, TieredPrice
-from optimizer.schema.quote import Offer, RentalOffer, SiteOffer
+from optimizer.schema.quote import Offer, RegionOffer, SiteOffer
 from optimizer.solver.assemble import priced
 
 SHARE_DIGITS = Decimal("0.0001")
@@ -154,7 +154,7 @@ def winning_delivery(forced: Forced) -> WinIf | None:
 
 def _late_weeks(offer: Offer) -> int:
     lots = [lot.weeks or 0 for lot in offer.lots] if isinstance(offer, SiteOffer) else []
-    lead = offer.lead_weeks if isinstance(offer, SiteOffer | RentalOffer) else None
+    lead = offer.lead_weeks if isinstance(offer, SiteOffer | RegionOffer) else None
     weeks: list[int] = [0, *lots, *(lead if isinstance(lead, tuple) else ())]
     return max(weeks)
 
@@ -162,7 +162,7 @@ def _late_weeks(offer: Offer) -> int:
 def earlier(offer: Offer, weeks: int) -> dict[str, Any]:
     """Return the changes of an offer that is delivered some weeks earlier, at once at the earliest."""
     changes: dict[str, Any] = {}
-    if isinstance(offer, SiteOffer | RentalOffer) and isinstance(offer.lead_weeks, tuple):
+    if isinstance(offer, SiteOffer | RegionOffer) and isinstance(offer.lead_weeks, tuple):
         changes["lead_weeks"] = tuple(max(0, week - weeks) for week in offer.lead_weeks)
     if isinstance(offer, SiteOffer) and offer.lots:
         changes["lots"] = tuple(

@@ -22,7 +22,13 @@ if TYPE_CHECKING:
     from optimizer.results import CompareRow, Comparison, Verification
 
 _STATUS_STYLE = {"optimal": "bold green", "feasible": "bold yellow", "infeasible": "bold red", "unknown": "bold red"}
-_EACH = {"lease": "per month", "reserved": "per hour", "block": "per hour", "on_demand": "per hour"}
+_EACH = {
+    "lease": "per month",
+    "reserved": "per hour",
+    "block": "per hour",
+    "on_demand": "per hour",
+    "dedicated": "for the run",
+}
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, indent: int = 0) -> RenderableType:
@@ -50,11 +56,28 @@ def plan_screen(plan: Plan, scenario_file: str) -> RenderableType:
         parts += [Text("Train", style="bold"), _workloads(plan)]
     if plan.cost is not None:
         parts.append(_cost(plan.cost))
+    parts += _baselines(plan)
     parts += _limits(plan.limits)
     parts += _rejections(plan)
     count = len(plan.provenance.assumptions)
     parts.append(Text(f"{count} assumptions in --json; warnings: clusterbuy check {scenario_file}", style="dim"))
     return Group(*parts)
+
+
+_BASELINES = {"single_quote": "one quote", "owned": "today's fleet", "rented": "rent only", "on_demand": "on demand"}
+
+
+def _baselines(plan: Plan) -> list[RenderableType]:
+    """Return one line on what the plan saves against the obvious alternatives."""
+    rows = plan.analyses.get("baselines", ())
+    texts = []
+    for row in rows:
+        name = _BASELINES[row["name"]] + (f" ({row['detail']})" if row["detail"] else "")
+        if row["difference"] is None:
+            texts.append(f"{name}: {'not known' if row['status'] == 'unknown' else 'impossible'}")
+        else:
+            texts.append(f"{name}: {amount(row['difference'])}" if row["difference"] else f"{name}: the same")
+    return [Text(f"Saves     {' · '.join(texts)}")] if texts else []
 
 
 def conflict_screen(conflict: Conflict, scenario_file: str) -> RenderableType:

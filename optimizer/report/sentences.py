@@ -78,7 +78,11 @@ def grouped_limits(conflict: Conflict) -> RenderableType:
         groups.setdefault(limit.group, []).append(limit_sentence(limit))
     if len(groups) == 1:
         return bullets(line for lines in groups.values() for line in lines)
-    return bullets(f"{number}. {'; and '.join(lines)}" for number, lines in groups.items())
+    return bullets(
+        line if place == 0 else f"   and {line}"
+        for number, lines in groups.items()
+        for place, line in enumerate([f"{number}. {lines[0]}", *lines[1:]])
+    )
 
 
 def rejection_sentence(rejection: Rejection) -> str:

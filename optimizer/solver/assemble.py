@@ -11,7 +11,7 @@ from optimizer.cost.charge import Charge
 from optimizer.cost.choice import Choice, Run, Taken
 from optimizer.cost.frame import Frame
 from optimizer.cost.items import is_invoiced
-from optimizer.cost.option import award_pieces, fill_lots, is_incremental
+from optimizer.cost.option import award_pieces, fill_lots, is_incremental, pool_name
 from optimizer.cost.plan_cost import Priced, award_charges, price
 from optimizer.results import (
     AfterRunCost,
@@ -43,7 +43,7 @@ def workload_plan(run: Run, scenario: Scenario) -> WorkloadPlan:
         architecture=scenario.workloads[mode.workload].architecture,
         platform=mode.platform,
         place=run.place,
-        pool=run.pool,
+        pool=pool_name(run.platform.id, run.place),
         nodes=mode.nodes,
         accelerators=mode.accelerators,
         layout=mode.layout,
@@ -90,6 +90,7 @@ def award(taken: Taken, choice: Choice, frame: Frame) -> Award:
         contract_end=option.end,
         lots=tuple(AwardLot(units=units, delivery_date=lot.delivery) for lot, units in fill_lots(option, taken.units)),
         cost=cost,
+        workload=taken.workload,
     )
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from optimizer.candidates.conditions import Conditions
-from optimizer.candidates.modes import ModesResult, modes, stated_modes
+from optimizer.candidates.modes import modes
+from optimizer.candidates.result import ModesResult
+from optimizer.candidates.stated import dedicated_modes, stated_modes
 from optimizer.cost.frame import Frame
 from optimizer.engine.bands import Bands
 from optimizer.engine.software import Software
@@ -15,12 +17,14 @@ from optimizer.errors import InputError, Problem
 from optimizer.results import Candidate
 from optimizer.schema.architecture import Architecture
 from optimizer.schema.platform import Platform
-from optimizer.schema.quote import RentalOffer
+from optimizer.schema.quote import DedicatedOffer, RentalOffer
+from optimizer.schema.scenario import Workload
 from optimizer.solver.backend import Settings
 from optimizer.solver.enumerate import enumerate_plans
 from optimizer.solver.offers import unit_power_kw
-from optimizer.solver.problem import Pool, build, pools, supply_nodes
+from optimizer.solver.problem import Pool, pools, supply_nodes
 from optimizer.solver.problem import Problem as Decision
+from optimizer.solver.profiles import build
 from optimizer.solver.search import Found, SolverName, search
 
 EVERY_NODE_COUNT_TO = 1024
@@ -143,6 +147,10 @@ def prepare(inputs: Inputs, known: Modes) -> Prepared:
         for platform, most in _largest(found, frame).items():
             if workload.platforms.permits(platform):
                 results[name, platform] = known.of(inputs, name, frame.platforms[platform], most)
+        for pool in found:
+            if pool.system and workload.platforms.permits(pool.platform.id):
+                before = results.get((name, pool.platform.id), ModesResult((), (), 0))
+                results[name, pool.platform.id] = before.joined(_dedicated(name, workload, pool, frame))
         candidates[name] = [
             mode for (owner, _), result in results.items() if owner == name for mode in result.candidates
         ]
@@ -150,10 +158,27 @@ def prepare(inputs: Inputs, known: Modes) -> Prepared:
     return Prepared(build(frame, candidates, found, [*rejected, *left_out]), results)
 
 
+def unsearched(frame: Frame) -> Prepared:
+    """Return the decision problem without runs: the pools there are and the offers that cannot be used."""
+    found, rejected = pools(frame)
+    return Prepared(build(frame, {}, found, rejected), {})
+
+
+def _dedicated(name: str, workload: Workload, pool: Pool, frame: Frame) -> ModesResult:
+    """Return the modes a dedicated system states for a workload."""
+    offer = pool.options[0].offer
+    if not isinstance(offer, DedicatedOffer):
+        raise TypeError(f"{pool.name} is no dedicated system")
+    minimum = workload.minimum_evidence or frame.scenario.policy.minimum_evidence
+    return dedicated_modes(name, offer, pool.platform, pool.system, minimum)
+
+
 def _largest(found: Sequence[Pool], frame: Frame) -> dict[str, int]:
-    """Return the most nodes any pool of each platform can have."""
+    """Return the most nodes any pool of each platform can have, dedicated systems aside."""
     most: dict[str, int] = {}
     for pool in found:
+        if pool.system:
+            continue
         nodes = min(supply_nodes(pool), powered_nodes(pool, frame))
         most[pool.platform.id] = max(most.get(pool.platform.id, 0), nodes)
     return most

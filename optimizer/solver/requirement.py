@@ -148,7 +148,7 @@ def least_uses(levers: Collection[Lever], problem: Problem, frame: Frame, settin
         settings: Solver settings.
     """
     problem = viable(problem)
-    if {lever.name for lever in levers} == {"deadline"}:
+    if {lever.name for lever in levers} == {"deadline"} and not problem.several:
         problem = _until(problem, settings)
     if not problem.profiles:
         return {}
@@ -300,6 +300,8 @@ def _racks(model: CompactModel, frame: Frame) -> list[Row]:
 
 def _supply(model: CompactModel, frame: Frame) -> list[Row]:
     """Nodes of a run with its spares, against the most its pool can have as the scenario states it."""
+    if model.builder.problem.several:
+        return _at_once(model, frame)
     return _by_pool(model, frame, lambda profile: profile.nodes_needed, supply_nodes)
 
 
@@ -315,12 +317,27 @@ def _fabric(model: CompactModel, frame: Frame) -> list[Row]:
 def _by_pool(
     model: CompactModel, frame: Frame, needs: Callable[[Profile], int], gives: Callable[[Pool], int]
 ) -> list[Row]:
-    """Return a row for each pool: what its runs need against what it gives; one excess for all of them."""
+    """Return a row for each pool and workload: what its run needs against what the pool gives; one excess for all."""
     stated = {pool.name: gives(pool) for pool in pools(frame)[0]}
-    terms: dict[str, dict[int, int]] = defaultdict(dict)
+    terms: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
     for profile, index in model.builder.chosen.items():
-        terms[profile.pool.name][index] = needs(profile)
-    return [Row(name, own, stated.get(name, 0), "nodes") for name, own in terms.items()]
+        terms[profile.pool.name, profile.workload][index] = needs(profile)
+    return [Row(name, own, stated.get(name, 0), "nodes") for (name, _), own in terms.items()]
+
+
+def _at_once(model: CompactModel, frame: Frame) -> list[Row]:
+    """Nodes of the runs of a pool on the days on which one of them starts, with their spares, against its supply."""
+    stated = {pool.name: supply_nodes(pool) for pool in pools(frame)[0]}
+    days = sorted({(profile.pool.name, profile.run.start) for profile in model.builder.chosen})
+    rows = []
+    for name, day in days:
+        terms = {
+            index: profile.nodes_needed
+            for profile, index in model.builder.chosen.items()
+            if profile.pool.name == name and profile.run.start <= day <= profile.run.end
+        }
+        rows.append(Row(name, terms, stated.get(name, 0), "nodes"))
+    return rows
 
 
 def _vendors(model: CompactModel, frame: Frame) -> list[Row]:

@@ -48,7 +48,7 @@ def _runs(choice: Choice, frame: Frame) -> Iterator[LimitUse]:
             yield _use("memory", Decimal(str(memory)), Decimal(str(limit)), "GB", run.candidate.workload)
         for award in choice.taken:
             most = award.option.offer.fabric_max_units
-            if most is not None and award.option.pool == run.pool:
+            if most is not None and award.joins(run):
                 nodes = most * run.platform.nodes_per_unit
                 yield _use("fabric", run.candidate.nodes, nodes, "nodes", f"{award.option.source}")
 

@@ -27,8 +27,9 @@ from optimizer.solver.search import PROMISING, spread
 
 def promising(problem: Problem) -> Problem:
     """Return the problem with some runs that are cheap for their pool: mostly enough to find a plan if there is one."""
-    bound = cost_bounder(problem)
-    kept = set(spread(sorted(problem.profiles, key=bound)))
+    ranked = sorted(problem.profiles, key=cost_bounder(problem))
+    names = problem.frame.scenario.workloads
+    kept = {own for name in names for own in spread([profile for profile in ranked if profile.workload == name])}
     return problem.keep(profile for profile in problem.profiles if profile in kept)
 
 
@@ -44,7 +45,7 @@ def viable(problem: Problem) -> Problem:
 
 def feasible(problem: Problem, settings: Settings) -> bool | None:
     """Return whether a problem has a plan; None when the effort ran out."""
-    if not problem.profiles:
+    if {profile.workload for profile in problem.profiles} != set(problem.frame.scenario.workloads):
         return False
     if len(problem.profiles) > PROMISING and _outcome(promising(problem), settings) in ("optimal", "feasible"):
         return True

@@ -88,10 +88,12 @@ def _no_profile(
         return _reject(platform, "delivery", str(ready), str(last), "date", reason)
     start = max(ready, first)
     days = (last - start).days + 1
-    more = known.of(inputs, name, platform, GRID_ACCELERATORS // platform.accelerators_per_node)
-    needed = min((mode.nodes for mode in more.candidates if mode.days <= days), default=None)
+    possible = list(modes)
+    if not all(pool.system for pool in found):
+        possible += known.of(inputs, name, platform, GRID_ACCELERATORS // platform.accelerators_per_node).candidates
+    needed = min((mode.nodes for mode in possible if mode.days <= days), default=None)
     if needed is None:
-        quickest = min(more.candidates, key=lambda mode: (mode.days, mode.nodes))
+        quickest = min(possible, key=lambda mode: (mode.days, mode.nodes))
         reason = f"takes {quickest.days} days even on {quickest.nodes} nodes; {days} are left from {start} to {last}"
         return _reject(platform, "deadline", Decimal(quickest.days), Decimal(days), "days", reason)
     return _too_few(platform, found, needed, f"to run from {start} to {last}", frame)

@@ -83,7 +83,7 @@ def test_an_analysis_is_kept_in_a_plan_which_still_verifies(
     assert main(["pareto", str(scenario), "--quiet", "--plan", str(saved)]) == 0
     assert main(["breakeven", str(scenario), "--quote", "ada", "--quiet", "--plan", str(saved)]) == 0
     analyses = json.loads(saved.read_text(encoding="utf-8"))["analyses"]
-    assert set(analyses) == {"pareto", "breakeven ada"}
+    assert set(analyses) == {"baselines", "pareto", "breakeven ada"}
     assert len(analyses["pareto"]["points"]) == 2
     assert answer(capsys, "verify", saved)[0] == 0
 

@@ -70,7 +70,7 @@ def _memory(case: Case) -> Iterator[Pair]:
 def _fabric(case: Case) -> Iterator[Pair]:
     for holding in case.holdings:
         for run in case.runs:
-            if holding.offer.fabric_max_units is not None and holding.pool == run.pool:
+            if holding.offer.fabric_max_units is not None and holding.joins(run):
                 yield run.nodes, holding.nodes(holding.offer.fabric_max_units)
 
 
