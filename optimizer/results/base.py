@@ -1,9 +1,9 @@
-"""What every result record is made of: figures that stay exact, names of limits, the frozen base."""
+"""What every result record shares: immutable, closed, exact numbers that JSON writes as numbers."""
 
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
@@ -27,13 +27,6 @@ Figure = Annotated[
     PlainSerializer(lambda value: _as_json_number(value) if isinstance(value, Decimal) else value, when_used="json"),
 ]
 """A Decimal, a word or date, or None when there is no figure; a Decimal is written to JSON as a number."""
-
-LimitName = Literal[
-    "memory", "batch", "precision", "release", "deadline", "delivery", "supply", "minimum_order", "power", "racks",
-    "rack_power", "cooling", "fabric", "budget", "budget_year", "block_length", "vendors", "second_source",
-    "evidence", "price", "expired", "offer", "region", "licence", "specification", "policy",
-]  # fmt: skip
-"""The closed list of limits a plan can meet or miss."""
 
 
 class Result(BaseModel):

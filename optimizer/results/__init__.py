@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, ConfigDict, PlainSerializer
 
-from optimizer.record import Figure as Figure  # noqa: PLC0414 - part of what this module offers
-from optimizer.record import LimitName as LimitName  # noqa: PLC0414 - part of what this module offers
-from optimizer.record import Number as Number  # noqa: PLC0414 - part of what this module offers
-from optimizer.record import Result as Result  # noqa: PLC0414 - part of what this module offers
+from optimizer.results.base import Figure as Figure
+from optimizer.results.base import Number as Number
+from optimizer.results.base import Result as Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +25,13 @@ PLAN_FORMAT: Final = "clusterbuy.plan/1"
 
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]
 """Optimal is proven at gap 0; infeasible is proven; unknown says nothing."""
+
+LimitName = Literal[
+    "memory", "batch", "precision", "release", "deadline", "delivery", "supply", "minimum_order", "power", "racks",
+    "rack_power", "cooling", "fabric", "budget", "budget_year", "block_length", "vendors", "second_source",
+    "evidence", "price", "expired", "offer", "region", "licence", "specification", "policy",
+]  # fmt: skip
+"""The closed list of limits a plan can meet or miss."""
 
 
 class Layout(Result):
