@@ -169,7 +169,8 @@ def verification_screen(result: Verification) -> RenderableType:
     head = Text("verified", style="bold green") if result.ok else Text("does not hold", style="bold red")
     breaches = [Text(f"  {breach}") for breach in result.breaches]
     changed = [Text(f"  changed since: {name}", style="yellow") for name in result.changed_inputs]
-    return Group(head, *breaches, *changed)
+    missing = [Text(f"  not found, so not compared: {name}", style="yellow") for name in result.not_found]
+    return Group(head, *breaches, *changed, *missing)
 
 
 def check_screen(result: Check) -> RenderableType:
@@ -221,14 +222,19 @@ def _understood_offer(offer: UnderstoodOffer) -> tuple[str, ...]:
 def _headline(plan: Plan) -> Text:
     proof = {
         "optimal": f"optimal, proven in {plan.solve.wall_s:.1f} s",
-        "feasible": f"feasible, not proven: at most {_gap(plan)} better may exist ({plan.solve.wall_s:.1f} s)",
+        "feasible": f"feasible, not proven: at most {_gap(plan)} better may exist ({plan.solve.wall_s:.1f} s{_limit(plan)})",
         "infeasible": f"infeasible, proven in {plan.solve.wall_s:.1f} s",
-        "unknown": f"no answer within {plan.solve.wall_s:.1f} s",
+        "unknown": f"no answer, stopped after {plan.solve.wall_s:.1f} s{_limit(plan)}",
     }[plan.status]
     unit = plan.objective.currency or plan.objective.unit
     return Text.assemble(
         (plan.scenario, "bold"), " · ", (proof, _STATUS_STYLE[plan.status]), f" · {plan.provenance.today}, {unit}"
     )
+
+
+def _limit(plan: Plan) -> str:
+    limit = plan.solve.time_limit_s
+    return "" if limit is None else f" (--time-limit {limit:g})"
 
 
 def _gap(plan: Plan) -> str:
@@ -245,12 +251,13 @@ def _awards(awards: Sequence[Award]) -> RenderableType:
 def _award(award: Award) -> tuple[str, ...]:
     tier = f", tier {award.tier}+" if award.tier else ""
     each = _EACH.get(award.type, "each")
+    tax = f" incl. {share(award.tax_included, 0)} tax" if award.tax_included else ""
     until = f" until {award.contract_end}" if award.contract_end else ""
     return (
         f"{award.vendor} {award.quote} / {award.offer}",
         award.type,
         f"{award.units:,}",
-        f"x {award.platform}{tier} at {number(award.unit_price)} {award.currency} {each}",
+        f"x {award.platform}{tier} at {number(award.unit_price)} {award.currency} {each}{tax}",
         amount(award.cost),
         _delivery(award),
         f"at {award.place}{until}",

@@ -232,6 +232,8 @@ class Award(Result):
     """What is paid for the award itself, to the end of its contract: price, lines, duty and non-recoverable tax."""
     lots: tuple[AwardLot, ...] = ()
     """Its deliveries in order."""
+    tax_included: Number | None = None
+    """Rate of the tax inside ``unit_price``; None when there is none inside."""
     workload: str | None = None
     """The run it is hired for (on demand, block); None for what every run it covers may use."""
 
@@ -358,6 +360,8 @@ class SolveInfo(Result):
     layouts_evaluated: int
     proof: str
     """One sentence: what proves the status."""
+    time_limit_s: float | None = None
+    """Seconds it was given; None = no limit."""
 
 
 class InputFile(Result):
@@ -490,3 +494,6 @@ class Verification(Result):
     ok: bool
     breaches: tuple[str, ...]
     changed_inputs: tuple[str, ...]
+    """Files that read differently than when the plan was made."""
+    not_found: tuple[str, ...] = ()
+    """Files that are neither where they were nor beside the plan: whether they changed is not known."""

@@ -227,6 +227,8 @@ def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique
         InternalError: proofs disagree.
         InputError: enumeration was asked for a problem too large for it.
     """
+    if settings.spent:
+        return Found("unknown", None, None, "none", "the time limit was reached before the search began")
     if solver == "enumerate":
         return enumerate_plans(prepared.problem)
     return search(prepared.problem, solver, settings, unique=unique)

@@ -354,11 +354,18 @@ def _vendors(model: CompactModel, frame: Frame) -> list[Row]:
 
 
 def _block_length(model: CompactModel, frame: Frame) -> list[Row]:
-    """Days of the shortest run, against the longest block offered."""
-    days = {index: profile.run.candidate.days for profile, index in model.builder.chosen.items()}
+    """Days a block is hired, from its first day over acceptance to the end of the run, against the longest offered."""
+    waits = {pool.name: _acceptance_days(pool) for pool in model.builder.problem.pools}
+    chosen = model.builder.chosen.items()
+    days = {index: profile.run.candidate.days + waits[profile.pool.name] for profile, index in chosen}
     offers = [offer for quote in frame.quotes.values() for offer in quote.offers.values()]
     longest = max((row.to for offer in offers if isinstance(offer, BlockOffer) for row in offer.days), default=0)
     return [Row(None, days, longest, "days")]
+
+
+def _acceptance_days(pool: Pool) -> int:
+    blocks = [option.lots[0] for option in pool.options if isinstance(option.offer, BlockOffer)]
+    return min(((lot.ready - lot.delivery).days for lot in blocks), default=0)
 
 
 MEASURES: dict[LimitName, Callable[[CompactModel, Frame], list[Row]]] = {
