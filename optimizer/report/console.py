@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from optimizer.analysis.reasons import grouped
-from optimizer.report.sentences import bullets, change, limits_that_clash, reasons, rejection_sentence
-from optimizer.report.text import UNKNOWN, amount, layout_text, number, share
+from optimizer.report.sentences import bullets, change, limits_that_clash, reasons, rejection_sentence, words
+from optimizer.report.text import UNKNOWN, amount, capacity, layout_text, number, share
 from optimizer.results import Award, Conflict, Cost, LayoutRow, LimitUse, Plan, WorkloadPlan
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from optimizer.candidates.ranking import Ranking
     from optimizer.io.understood import Check, UnderstoodOffer
     from optimizer.results import CompareRow, Comparison, Verification
+
+CAPACITY_UNITS = frozenset({"1e15 FLOP", "accelerators"})
+"""Units of an objective that is neither money nor time."""
 
 _STATUS_STYLE = {"optimal": "bold green", "feasible": "bold yellow", "infeasible": "bold red", "unknown": "bold red"}
 _EACH = {
@@ -54,6 +57,9 @@ def plan_screen(plan: Plan, scenario_file: str) -> RenderableType:
         parts += [Text(f"\nSign by order date {plan.awards[0].order_date}", style="bold"), _awards(plan.awards)]
     if plan.workloads:
         parts += [Text("Train", style="bold"), _workloads(plan)]
+    if plan.objective.unit in CAPACITY_UNITS and plan.objective.value is not None:
+        own = capacity(plan.objective.value, plan.objective.unit)
+        parts.append(Text.assemble(("Capacity  ", "bold"), own, "   the most that can be had (the objective)"))
     if plan.cost is not None:
         parts.append(_cost(plan.cost))
     parts += _baselines(plan)
@@ -100,13 +106,20 @@ def comparison_screen(comparison: Comparison) -> RenderableType:
     refused = [(row.platform, row.rejection) for row in comparison.rows if row.rejection is not None]
     offered = [f"{name}: {rejection_sentence(why)}" for name, why in refused if why.limit != "offer"]
     missing = [name for name, why in refused if why.limit == "offer"]
-    headers = ("platform", "status", ">total", ">NPV", "finish", ">nodes", ">accelerators", "layout")
-    parts: list[RenderableType] = [table(headers, map(_comparison_row, planned))] if planned else []
+    parts: list[RenderableType] = [_plans_of_platforms(planned)] if planned else []
     if offered:
         parts += [Text("Rejected", style="bold"), bullets(offered)]
     if missing:
         parts += [Text(f"No quote offers ({len(missing)})", style="bold"), bullets([", ".join(missing)])]
     return Group(*parts)
+
+
+def _plans_of_platforms(rows: Sequence[CompareRow]) -> RenderableType:
+    units = {row.unit for row in rows if row.unit}
+    counted = bool(units & CAPACITY_UNITS)
+    first = ("platform", "status", *((">capacity",) if counted else ()))
+    headers = (*first, ">total", ">NPV", "finish", ">nodes", ">accelerators", "binds", "layout")
+    return table(headers, (_comparison_row(row, counted=counted) for row in rows))
 
 
 def layouts_screen(ranking: Ranking) -> RenderableType:
@@ -226,7 +239,7 @@ def _headline(plan: Plan) -> Text:
         "infeasible": f"infeasible, proven in {plan.solve.wall_s:.1f} s",
         "unknown": f"no answer, stopped after {plan.solve.wall_s:.1f} s{_limit(plan)}",
     }[plan.status]
-    unit = plan.objective.currency or plan.objective.unit
+    unit = plan.cost.currency if plan.cost else plan.objective.currency or plan.objective.unit
     return Text.assemble(
         (plan.scenario, "bold"), " · ", (proof, _STATUS_STYLE[plan.status]), f" · {plan.provenance.today}, {unit}"
     )
@@ -318,9 +331,12 @@ def _rejections(plan: Plan) -> list[RenderableType]:
     return [Text("Not used, and why (all of it in --json)", style="bold"), reasons(groups)]
 
 
-def _comparison_row(row: CompareRow) -> tuple[str, ...]:
+def _comparison_row(row: CompareRow, *, counted: bool) -> tuple[str, ...]:
+    extra = (capacity(row.objective, row.unit),) if counted else ()
     if row.total is None:
-        return (row.platform, row.status, "", "", "", "", "", "no answer within the time limit")
+        blank = [""] * (len(extra) + 6)
+        return (row.platform, row.status, *blank, "no answer within the time limit")
     figures = (amount(row.total), amount(row.npv))
     counts = (number(row.nodes), number(row.accelerators))
-    return (row.platform, row.status, *figures, str(row.finish), *counts, layout_text(row.layout))
+    binds = ", ".join(map(words, row.binding or ()))
+    return (row.platform, row.status, *extra, *figures, str(row.finish), *counts, binds, layout_text(row.layout))

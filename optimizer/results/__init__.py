@@ -456,6 +456,10 @@ class CompareRow(Result):
     binding: tuple[str, ...] | None
     """Limits whose removal alone would improve the plan; None when not computed."""
     rejection: Rejection | None
+    objective: Number | None = None
+    """What the plan is chosen by: present value, days from today, or capacity."""
+    unit: str | None = None
+    """Unit of the objective."""
 
 
 class Comparison(Result):
