@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import Literal
 
 from optimizer.candidates import ranking
 from optimizer.candidates.conditions import setup_of
@@ -126,6 +127,7 @@ def solve(
         candidates=prepared.candidates,
         layouts_evaluated=known.layouts_evaluated,
         proof=found.proof,
+        time_limit_s=options.time_limit_s,
     )
     report = Report(info, prepared.problem.rejections, provenance(loaded, inputs, found.choice), conflict)
     plan = plan_of(found, prepared, inputs, report)
@@ -181,21 +183,33 @@ def verify(plan: str | Path, *, library: Library | None = None) -> Verification:
     loaded = reload_scenario(record.provenance.inputs, library)
     facts = Facts(loaded.scenario, loaded.library.platforms, loaded.library.architectures, loaded.quotes)
     breaches = tuple(str(breach) for breach in check(record, facts))
-    changed = tuple(text for file in record.provenance.inputs if (text := changed_since(file.path, file.sha256)))
-    return Verification(ok=not breaches, breaches=breaches, changed_inputs=changed)
+    folder = Path(plan).parent
+    states = {file.path: input_state(file.path, file.sha256, folder) for file in record.provenance.inputs}
+    changed = tuple(name for name, state in states.items() if state == "changed")
+    missing = tuple(name for name, state in states.items() if state == "not found")
+    return Verification(ok=not breaches, breaches=breaches, changed_inputs=changed, not_found=missing)
+
+
+def input_state(name: str, sha256: str, folder: Path | None = None) -> Literal["same", "changed", "not found"]:
+    """Return whether a file a plan was made from still reads the same.
+
+    Args:
+        name: Its name as the plan carries it; ``--set`` arguments never change.
+        sha256: Its checksum then.
+        folder: Where else to look, with its parents: the folder of the plan.
+    """
+    if name == SETS:
+        return "same"
+    path = located(name, folder)
+    if path is None:
+        return "not found"
+    return "same" if hashlib.sha256(path.read_bytes()).hexdigest() == sha256 else "changed"
 
 
 def changed_since(name: str, sha256: str) -> str | None:
-    """Return the name of a file that reads differently now, or was not found from here; None when it is the same.
-
-    ``--set`` arguments never change.
-    """
-    if name == SETS:
-        return None
-    path = located(name)
-    if path is None:
-        return f"{name} (not found from this folder)"
-    return None if hashlib.sha256(path.read_bytes()).hexdigest() == sha256 else name
+    """Return the name of a file that reads differently now, or was not found from here; None when it is the same."""
+    state = input_state(name, sha256)
+    return {"same": None, "changed": name, "not found": f"{name} (not found from this folder)"}[state]
 
 
 def layouts(

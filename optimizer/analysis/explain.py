@@ -27,6 +27,7 @@ from optimizer.solver.compare import only
 from optimizer.solver.conflict import Probe, conflict_of
 from optimizer.solver.planner import Prepared, refuse_unbounded
 from optimizer.solver.plans import objective_value
+from optimizer.solver.precheck import NOT_SEARCHED, impossible
 from optimizer.solver.relax import RELAXATIONS
 from optimizer.solver.why_not import hardest, missing_limit, why_not
 
@@ -123,10 +124,11 @@ def explain(
     bench = Bench(load(scenario, library, sets), options or SolveOptions())
     refuse_unbounded(bench.inputs.frame)
     _refuse_unknown(question, pinned, bench.inputs.frame)
+    known = impossible(bench.inputs.frame)
     prepared = bench.prepared()
-    found = bench.decide(prepared, unique=True)
+    found = bench.decide(prepared, unique=True) if known is None else NOT_SEARCHED
     if found.status == "infeasible":
-        return _infeasible(prepared, bench, pinned)
+        return _infeasible(prepared, bench, pinned, known)
     if found.choice is None:
         raise UndecidedError("no plan and no proof within the time limit; raise --time-limit")
     if question == Question():
@@ -134,8 +136,11 @@ def explain(
     return _asked(question, found.choice, prepared, bench, pinned)
 
 
-def _infeasible(prepared: Prepared, bench: Bench, pinned: Collection[str]) -> Conflict:
+def _infeasible(prepared: Prepared, bench: Bench, pinned: Collection[str], known: Conflict | None) -> Conflict:
+    """Return the conflict with its cures; what was known before any search where the effort ran out."""
     found = with_relaxations(conflict_of(bench.probe, prepared), bench, pinned)
+    if known is not None and not found.limits:
+        return known
     named = {limit.name for limit in found.limits}
     others = tuple(rejection for rejection in prepared.problem.rejections if rejection.limit not in named)
     return found.model_copy(update={"left_out": others})

@@ -11,14 +11,17 @@ from rich.table import Table
 from rich.text import Text
 
 from optimizer.analysis.reasons import grouped
-from optimizer.report.sentences import bullets, change, limit_sentence, reasons, rejection_sentence
-from optimizer.report.text import UNKNOWN, amount, layout_text, number, share
+from optimizer.report.sentences import bullets, change, limits_that_clash, reasons, rejection_sentence, words
+from optimizer.report.text import UNKNOWN, amount, capacity, layout_text, number, share
 from optimizer.results import Award, Conflict, Cost, LimitUse, Plan, WorkloadPlan
 
 if TYPE_CHECKING:
     from optimizer.analysis.backtest import Backtest
     from optimizer.io.understood import Check, UnderstoodOffer
     from optimizer.results import CompareRow, Comparison, Verification
+
+CAPACITY_UNITS = frozenset({"1e15 FLOP", "accelerators"})
+"""Units of an objective that is neither money nor time."""
 
 _STATUS_STYLE = {"optimal": "bold green", "feasible": "bold yellow", "infeasible": "bold red", "unknown": "bold red"}
 _EACH = {
@@ -53,6 +56,9 @@ def plan_screen(plan: Plan, scenario_file: str) -> RenderableType:
         parts += [Text(f"\nSign by order date {plan.awards[0].order_date}", style="bold"), _awards(plan.awards)]
     if plan.workloads:
         parts += [Text("Train", style="bold"), _workloads(plan)]
+    if plan.objective.unit in CAPACITY_UNITS and plan.objective.value is not None:
+        own = capacity(plan.objective.value, plan.objective.unit)
+        parts.append(Text.assemble(("Capacity  ", "bold"), own, "   the most that can be had (the objective)"))
     if plan.cost is not None:
         parts.append(_cost(plan.cost))
     parts += _baselines(plan)
@@ -83,12 +89,7 @@ def conflict_screen(conflict: Conflict, scenario_file: str) -> RenderableType:
     """Return the limits that cannot hold together; where nothing is known of cures, what finds them."""
     if not conflict.limits:
         return Text("No plan meets every limit. Which limits clash was not found in time: raise --time-limit.")
-    lines = [
-        Text("No plan meets every limit. These cannot hold together:", style="bold"),
-        bullets(map(limit_sentence, conflict.limits)),
-    ]
-    if not conflict.minimal and len(conflict.limits) > 1:
-        lines.append(Text("  Not proven to be the fewest limits.", style="dim"))
+    lines = limits_that_clash(conflict)
     if conflict.relaxations:
         lines += [Text("Smallest changes that work, each alone:", style="bold"), *map(change, conflict.relaxations)]
     elif conflict.joint:
@@ -104,13 +105,20 @@ def comparison_screen(comparison: Comparison) -> RenderableType:
     refused = [(row.platform, row.rejection) for row in comparison.rows if row.rejection is not None]
     offered = [f"{name}: {rejection_sentence(why)}" for name, why in refused if why.limit != "offer"]
     missing = [name for name, why in refused if why.limit == "offer"]
-    headers = ("platform", "status", ">total", ">NPV", "finish", ">nodes", ">accelerators", "layout")
-    parts: list[RenderableType] = [table(headers, map(_comparison_row, planned))] if planned else []
+    parts: list[RenderableType] = [_plans_of_platforms(planned)] if planned else []
     if offered:
         parts += [Text("Rejected", style="bold"), bullets(offered)]
     if missing:
         parts += [Text(f"No quote offers ({len(missing)})", style="bold"), bullets([", ".join(missing)])]
     return Group(*parts)
+
+
+def _plans_of_platforms(rows: Sequence[CompareRow]) -> RenderableType:
+    units = {row.unit for row in rows if row.unit}
+    counted = bool(units & CAPACITY_UNITS)
+    first = ("platform", "status", *((">capacity",) if counted else ()))
+    headers = (*first, ">total", ">NPV", "finish", ">nodes", ">accelerators", "binds", "layout")
+    return table(headers, (_comparison_row(row, counted=counted) for row in rows))
 
 
 def backtest_screen(result: Backtest) -> RenderableType:
@@ -142,7 +150,8 @@ def verification_screen(result: Verification) -> RenderableType:
     head = Text("verified", style="bold green") if result.ok else Text("does not hold", style="bold red")
     breaches = [Text(f"  {breach}") for breach in result.breaches]
     changed = [Text(f"  changed since: {name}", style="yellow") for name in result.changed_inputs]
-    return Group(head, *breaches, *changed)
+    missing = [Text(f"  not found, so not compared: {name}", style="yellow") for name in result.not_found]
+    return Group(head, *breaches, *changed, *missing)
 
 
 def check_screen(result: Check) -> RenderableType:
@@ -194,14 +203,19 @@ def _understood_offer(offer: UnderstoodOffer) -> tuple[str, ...]:
 def _headline(plan: Plan) -> Text:
     proof = {
         "optimal": f"optimal, proven in {plan.solve.wall_s:.1f} s",
-        "feasible": f"feasible, not proven: at most {_gap(plan)} better may exist ({plan.solve.wall_s:.1f} s)",
+        "feasible": f"feasible, not proven: at most {_gap(plan)} better may exist ({plan.solve.wall_s:.1f} s{_limit(plan)})",
         "infeasible": f"infeasible, proven in {plan.solve.wall_s:.1f} s",
-        "unknown": f"no answer within {plan.solve.wall_s:.1f} s",
+        "unknown": f"no answer, stopped after {plan.solve.wall_s:.1f} s{_limit(plan)}",
     }[plan.status]
-    unit = plan.objective.currency or plan.objective.unit
+    unit = plan.cost.currency if plan.cost else plan.objective.currency or plan.objective.unit
     return Text.assemble(
         (plan.scenario, "bold"), " · ", (proof, _STATUS_STYLE[plan.status]), f" · {plan.provenance.today}, {unit}"
     )
+
+
+def _limit(plan: Plan) -> str:
+    limit = plan.solve.time_limit_s
+    return "" if limit is None else f" (--time-limit {limit:g})"
 
 
 def _gap(plan: Plan) -> str:
@@ -218,12 +232,13 @@ def _awards(awards: Sequence[Award]) -> RenderableType:
 def _award(award: Award) -> tuple[str, ...]:
     tier = f", tier {award.tier}+" if award.tier else ""
     each = _EACH.get(award.type, "each")
+    tax = f" incl. {share(award.tax_included, 0)} tax" if award.tax_included else ""
     until = f" until {award.contract_end}" if award.contract_end else ""
     return (
         f"{award.vendor} {award.quote} / {award.offer}",
         award.type,
         f"{award.units:,}",
-        f"x {award.platform}{tier} at {number(award.unit_price)} {award.currency} {each}",
+        f"x {award.platform}{tier} at {number(award.unit_price)} {award.currency} {each}{tax}",
         amount(award.cost),
         _delivery(award),
         f"at {award.place}{until}",
@@ -284,9 +299,12 @@ def _rejections(plan: Plan) -> list[RenderableType]:
     return [Text("Not used, and why (all of it in --json)", style="bold"), reasons(groups)]
 
 
-def _comparison_row(row: CompareRow) -> tuple[str, ...]:
+def _comparison_row(row: CompareRow, *, counted: bool) -> tuple[str, ...]:
+    extra = (capacity(row.objective, row.unit),) if counted else ()
     if row.total is None:
-        return (row.platform, row.status, "", "", "", "", "", "no answer within the time limit")
+        blank = [""] * (len(extra) + 6)
+        return (row.platform, row.status, *blank, "no answer within the time limit")
     figures = (amount(row.total), amount(row.npv))
     counts = (number(row.nodes), number(row.accelerators))
-    return (row.platform, row.status, *figures, str(row.finish), *counts, layout_text(row.layout))
+    binds = ", ".join(map(words, row.binding or ()))
+    return (row.platform, row.status, *extra, *figures, str(row.finish), *counts, binds, layout_text(row.layout))

@@ -16,7 +16,8 @@ from optimizer.report.sentences import (
     bullets,
     change,
     figure,
-    limit_sentence,
+    grouped_limits,
+    limits_that_clash,
     reasons,
     rejection_sentence,
     words,
@@ -41,24 +42,13 @@ def infeasible_screen(conflict: Conflict, pinned: Sequence[str] = ()) -> Rendera
     """Return the limits that cannot hold together, the smallest change of each alone, and the smallest joint one."""
     if not conflict.limits:
         return Text("No plan meets every limit (proven). Which limits clash was not found: raise --time-limit.")
-    parts: list[RenderableType] = [
-        Text("No plan meets every limit. These cannot hold together:", style="bold"),
-        bullets(map(limit_sentence, conflict.limits)),
-        Text(f"  {_proof(conflict)}", style="dim"),
-        *_changes(conflict, "gives a plan", pinned),
-    ]
+    parts: list[RenderableType] = [*limits_that_clash(conflict), *_changes(conflict, "gives a plan", pinned)]
     if conflict.left_out:
         parts += [
             Text("Offers and platforms left out for other reasons:", style="bold"),
             reasons(grouped(conflict.left_out)),
         ]
     return Group(*parts)
-
-
-def _proof(conflict: Conflict) -> str:
-    if len(conflict.limits) == 1:
-        return "(nothing else stands in the way)" if conflict.minimal else "(whatever else is changed)"
-    return "(none of them can be spared: proven)" if conflict.minimal else "(not proven to be the fewest)"
 
 
 def _changes(conflict: Conflict, gives: str, pinned: Sequence[str]) -> Iterator[RenderableType]:
@@ -107,7 +97,7 @@ def _rejected(result: Explanation) -> Iterator[RenderableType]:
     named = [limit.name for limit in conflict.limits]
     if result.rejection is None or named != [result.rejection.limit]:
         yield Text("What stands in its way altogether:", style="bold")
-        yield bullets(map(limit_sentence, conflict.limits))
+        yield grouped_limits(conflict)
     yield from _changes(conflict, "makes it possible", ())
     yield bullets(_thens(result))
 

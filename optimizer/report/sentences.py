@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from optimizer.report.text import UNKNOWN
-from optimizer.results import ConflictLimit, Figure, LimitName, Rejection, Relaxation
+from optimizer.results import Conflict, ConflictLimit, Figure, LimitName, Rejection, Relaxation
 
 if TYPE_CHECKING:
     from optimizer.analysis.reasons import ReasonGroup
@@ -55,6 +55,34 @@ def limit_sentence(limit: ConflictLimit) -> str:
     if limit.needed is None:
         return f"{words(limit.name)}: nothing keeps to it{where}"
     return f"{words(limit.name)}: needs {figure(limit.needed)} {limit.unit}, {figure(limit.available)} available{where}"
+
+
+def limits_that_clash(conflict: Conflict) -> list[RenderableType]:
+    """Return the limits of a conflict with what is proven of them."""
+    groups = len({limit.group for limit in conflict.limits})
+    if groups > 1:
+        head = f"No plan meets every limit, for {groups} reasons, each of which leaves none by itself:"
+        return [Text(head, style="bold"), grouped_limits(conflict)]
+    if len(conflict.limits) == 1:
+        head = "No plan meets every limit. In the way is" + (" only this (proven):" if conflict.minimal else ":")
+    else:
+        proof = " (proven: none of them can be spared)" if conflict.minimal else ""
+        head = f"No plan meets every limit. These cannot hold together{proof}:"
+    return [Text(head, style="bold"), grouped_limits(conflict)]
+
+
+def grouped_limits(conflict: Conflict) -> RenderableType:
+    """Return the limits of a conflict, numbered by group where there are several."""
+    groups: dict[int, list[str]] = {}
+    for limit in conflict.limits:
+        groups.setdefault(limit.group, []).append(limit_sentence(limit))
+    if len(groups) == 1:
+        return bullets(line for lines in groups.values() for line in lines)
+    return bullets(
+        line if place == 0 else f"   and {line}"
+        for number, lines in groups.items()
+        for place, line in enumerate([f"{number}. {lines[0]}", *lines[1:]])
+    )
 
 
 def rejection_sentence(rejection: Rejection) -> str:

@@ -248,6 +248,8 @@ class Award(Result):
     """What is paid for the award itself, to the end of its contract: price, lines, duty and non-recoverable tax."""
     lots: tuple[AwardLot, ...] = ()
     """Its deliveries in order."""
+    tax_included: Number | None = None
+    """Rate of the tax inside ``unit_price``; None when there is none inside."""
     workload: str | None = None
     """The run it is hired for (on demand, block); None for what every run it covers may use."""
 
@@ -275,6 +277,8 @@ class ConflictLimit(Result):
     period: str | None
     reason: str | None = None
     """One sentence where the figures do not say it all."""
+    group: int = 1
+    """Limits of one group leave no plan together; of several groups each does so by itself."""
 
 
 class Relaxation(Result):
@@ -327,6 +331,8 @@ class SolveInfo(Result):
     layouts_evaluated: int
     proof: str
     """One sentence: what proves the status."""
+    time_limit_s: float | None = None
+    """Seconds it was given; None = no limit."""
 
 
 class InputFile(Result):
@@ -421,6 +427,10 @@ class CompareRow(Result):
     binding: tuple[str, ...] | None
     """Limits whose removal alone would improve the plan; None when not computed."""
     rejection: Rejection | None
+    objective: Number | None = None
+    """What the plan is chosen by: present value, days from today, or capacity."""
+    unit: str | None = None
+    """Unit of the objective."""
 
 
 class Comparison(Result):
@@ -459,3 +469,6 @@ class Verification(Result):
     ok: bool
     breaches: tuple[str, ...]
     changed_inputs: tuple[str, ...]
+    """Files that read differently than when the plan was made."""
+    not_found: tuple[str, ...] = ()
+    """Files that are neither where they were nor beside the plan: whether they changed is not known."""

@@ -100,6 +100,7 @@ def award(taken: Taken, choice: Choice, frame: Frame) -> Award:
         accelerators=taken.units * accelerators,
         unit_price=quoted / taken.units,
         currency=frame.scenario.currency,
+        tax_included=tax.rate if tax.included and tax.rate else None,
         tier=pieces[-1][0].first if is_incremental(option) else pieces[0][0].tier,
         order_date=frame.order_date,
         delivery_date=pieces[-1][0].lot.delivery,

@@ -10,12 +10,11 @@ from decimal import Decimal
 from optimizer.cost.frame import Frame
 from optimizer.results import Conflict, ConflictLimit
 from optimizer.solver.backend import Settings
-from optimizer.solver.cpsat import CpSat
-from optimizer.solver.model import feasibility_model
 from optimizer.solver.planner import Inputs, Modes, Prepared, prepare
 from optimizer.solver.relax import Lever, levers, lifted
 from optimizer.solver.requirement import requirement
 from optimizer.solver.unliftable import rejecting, unliftable
+from optimizer.solver.viable import feasible, viable
 
 
 class Probe:
@@ -67,11 +66,8 @@ class Probe:
         """Return whether there is a plan; None when the effort ran out."""
         if self.settings.spent:
             return None
-        problem = self.prepared(frame).problem
-        if not problem.profiles:
-            return False
-        outcome = CpSat().solve(feasibility_model(problem), {}, self.settings).outcome
-        return None if outcome == "unknown" else outcome != "infeasible"
+        problem = viable(self.prepared(frame).problem)
+        return feasible(problem, self.settings)
 
     def without(self, limits: Collection[Lever]) -> bool | None:
         """Return whether the scenario has a plan when some limits are lifted."""
@@ -120,8 +116,8 @@ def conflict_of(probe: Probe, prepared: Prepared) -> Conflict:
     found = list(_conflicts(probe))
     every = {lever for named, _ in found for lever in named}
     limits = [
-        _limit(lever, _lifted_with(lever, named, every, probe), probe, prepared)
-        for named, _ in found
+        _limit(lever, _lifted_with(lever, named, every, probe), probe, prepared).model_copy(update={"group": group})
+        for group, (named, _) in enumerate(found, 1)
         for lever in probe.levers
         if lever in named
     ]
@@ -181,22 +177,20 @@ def _facts(prepared: Prepared) -> Iterator[ConflictLimit]:
 
 
 def _lifted_with(lever: Lever, named: set[Lever], every: set[Lever], probe: Probe) -> set[Lever]:
-    """Return what is lifted to see what a limit would have to be.
+    """Return what is lifted to see what a limit would have to be, while the other limits of its conflict hold.
 
-    It alone where that gives a plan; every limit of the conflicts where only together they do; else, since another of
-    its conflict would do alone, all but the others of its conflict.
+    It alone where that gives a plan; else with the limits of the other conflicts; else all that is not in its conflict.
     """
-    if probe.without({lever}):
-        return {lever}
-    if probe.without(every) and not any(probe.without({other}) for other in named):
-        return every
-    return set(probe.levers) - named | {lever}
+    alone, others = {lever}, every - named | {lever}
+    return next((free for free in (alone, others) if probe.without(free)), set(probe.levers) - named | {lever})
 
 
 def _limit(lever: Lever, without: set[Lever], probe: Probe, prepared: Prepared) -> ConflictLimit:
     """Return a limit of the conflict with the least it would have to be while some limits are lifted."""
-    problem = probe.prepared(lifted(probe.inputs.frame, without)).problem
-    found = requirement(lever, problem, probe.inputs.frame, probe.settings, prepared.problem.rejections)
+    frame = probe.inputs.frame
+    problem = probe.prepared(lifted(frame, without)).problem
+    stated = lifted(frame, without - {lever})
+    found = requirement(lever, problem, stated, probe.settings, prepared.problem.rejections)
     return ConflictLimit(
         name=lever.name, needed=found.needed, available=found.available, unit=found.unit,
         period=found.period or lever.part, reason=found.reason,

@@ -157,24 +157,17 @@ def _supplied(entry: Listed, frame: Frame) -> Rejection | None:
 
 def _timed(entry: Listed, frame: Frame) -> Rejection | None:
     offer = entry.offer
-    if isinstance(offer, SiteOffer):
-        return _delivered_in_time(entry, offer, frame)
+    if isinstance(offer, SiteOffer) and offer.lead_weeks is None and not offer.lots:
+        return entry.reject("delivery", "a lead time", "unknown", "", "lead time unknown")
+    if isinstance(offer, SiteOffer) and (first := _lots(entry, offer, frame)[0].delivery) >= frame.horizon:
+        reason = f"first delivery on {first}, the horizon ends on {frame.last_day}"
+        return entry.reject("delivery", first, frame.last_day, "date", reason)
     if isinstance(offer, RegionOffer) and offer.start and _rental_window(entry, frame)[0] > offer.start[1]:
         earliest = _rental_window(entry, frame)[0]
         return entry.reject(
             "delivery", offer.start[1], earliest, "date", f"cannot start before {earliest}, last start {offer.start[1]}"
         )
     return None
-
-
-def _delivered_in_time(entry: Listed, offer: SiteOffer, frame: Frame) -> Rejection | None:
-    if offer.lead_weeks is None and not offer.lots:
-        return entry.reject("delivery", "a lead time", "unknown", "", "lead time unknown")
-    first = _lots(entry, offer, frame)[0].delivery
-    if first < frame.horizon:
-        return None
-    reason = f"first delivered on {first}; the horizon ends on {frame.last_day}"
-    return entry.reject("delivery", frame.last_day, first, "date", reason)
 
 
 def _placed(entry: Listed, frame: Frame) -> Rejection | None:

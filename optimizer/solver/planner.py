@@ -70,7 +70,7 @@ class Modes:
 
     store: Store | None = None
     layouts_evaluated: int = 0
-    _known: dict[tuple[object, ...], ModesResult] = field(default_factory=dict)
+    _known: dict[tuple[object, ...], dict[int, ModesResult]] = field(default_factory=dict)
 
     def of(self, inputs: Inputs, name: str, platform: Platform, most_nodes: int) -> ModesResult:
         """Return the modes of a workload on a platform up to a node count."""
@@ -80,15 +80,15 @@ class Modes:
             name,
             repr(workload),
             platform.id,
-            most_nodes,
             repr(scenario.policy.performance_quantile),
             workload.minimum_evidence or scenario.policy.minimum_evidence,
             repr(scenario.reliability),
         )
-        if key not in self._known:
-            self._known[key] = self._compute(inputs, name, platform, most_nodes)
-            self.layouts_evaluated += self._known[key].layouts_evaluated
-        return self._known[key]
+        known = self._known.setdefault(key, {})
+        if most_nodes not in known:
+            known[most_nodes] = _part(known, most_nodes) or self._compute(inputs, name, platform, most_nodes)
+            self.layouts_evaluated += known[most_nodes].layouts_evaluated
+        return known[most_nodes]
 
     def _compute(self, inputs: Inputs, name: str, platform: Platform, most_nodes: int) -> ModesResult:
         scenario = inputs.frame.scenario
@@ -106,6 +106,18 @@ def undated(workload: Workload) -> Workload:
     """Return a workload without what says when and where it may run: modes do not depend on it."""
     free = {"deadline": None, "release": None, "deadline_margin_days": 0, "after": (), "platforms": Choice()}
     return workload.model_copy(update=free)
+
+
+def _part(known: Mapping[int, ModesResult], most_nodes: int) -> ModesResult | None:
+    """Return the modes up to a node count out of those up to a larger one: a part of a front is a front.
+
+    None without any such, or where none is left and the reason is yet to be found.
+    """
+    larger = min((most for most in known if most > most_nodes), default=None)
+    if larger is None:
+        return None
+    kept = tuple(mode for mode in known[larger].candidates if mode.nodes <= most_nodes)
+    return ModesResult(kept, known[larger].rejections, 0) if kept else None
 
 
 def node_grid(platform: Platform, most_nodes: int) -> list[int]:
@@ -224,6 +236,8 @@ def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique
         InternalError: proofs disagree.
         InputError: enumeration was asked for a problem too large for it.
     """
+    if settings.spent:
+        return Found("unknown", None, None, "none", "the time limit was reached before the search began")
     if solver == "enumerate":
         return enumerate_plans(prepared.problem)
     return search(prepared.problem, solver, settings, unique=unique)

@@ -106,12 +106,10 @@ def _blocked(
 
 
 def _rejecting(rejection: Rejection) -> ConflictLimit:
-    needed, available = (
-        value if isinstance(value, Decimal) else None for value in (rejection.needed, rejection.available)
-    )
     return ConflictLimit(
-        name=rejection.limit, needed=needed, available=available, unit=rejection.unit, period=rejection.quote
-    )
+        name=rejection.limit, needed=rejection.needed, available=rejection.available, unit=rejection.unit,
+        period=rejection.quote, reason=rejection.reason,
+    )  # fmt: skip
 
 
 def _fewest(blocked: Sequence[Sequence[Obstacle]]) -> list[ConflictLimit]:
@@ -276,7 +274,8 @@ def _block_length(need: Need) -> Iterator[Obstacle]:
     ends = [(o, o.lots[0].ready + (need.days - 1) * DAY) for o in need.pool.options]
     if need.units and ends and all(o.is_hired and o.hire_end(end) is None for o, end in ends):
         longest = max(row.to for o, _ in ends if isinstance(o.offer, BlockOffer) for row in o.offer.days)
-        yield (_limit("block_length", need.days, longest, "days", None),)
+        wait = min((o.lots[0].ready - o.lots[0].delivery).days for o, _ in ends)
+        yield (_limit("block_length", need.days + wait, longest, "days", None),)
 
 
 def _second_source(need: Need) -> Iterator[Obstacle]:

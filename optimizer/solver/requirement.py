@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 
@@ -12,9 +12,10 @@ from optimizer.cost.frame import DAY, Frame
 from optimizer.results import Figure, LimitName, Rejection
 from optimizer.schema.quote import BlockOffer
 from optimizer.solver.backend import Settings
+from optimizer.solver.bounds import MARGIN, cost_bounder
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.ledger import scale_digits, scaled_up
-from optimizer.solver.model import CompactModel, build_model, feasibility_model
+from optimizer.solver.model import CompactModel, build_model
 from optimizer.solver.offers import rack_positions, units_per_rack
 from optimizer.solver.problem import (
     Pool,
@@ -29,6 +30,8 @@ from optimizer.solver.problem import (
 )
 from optimizer.solver.relax import Lever
 from optimizer.solver.rules.site import WATTS, awarded_watts, owned_kw, usable_watts, watts_needed
+from optimizer.solver.search import PROMISING
+from optimizer.solver.viable import feasible, promising, some_plan, viable
 from optimizer.units import minor_digits
 
 SAFE_OBJECTIVE = 1 << 58
@@ -144,22 +147,60 @@ def least_uses(levers: Collection[Lever], problem: Problem, frame: Frame, settin
         frame: The scenario as stated.
         settings: Solver settings.
     """
+    problem = viable(problem)
+    if {lever.name for lever in levers} == {"deadline"} and not problem.several:
+        problem = _until(problem, settings)
     if not problem.profiles:
         return {}
-    soonest = {lever.name for lever in levers} == {"deadline"} and not problem.several
-    model = build_model(_until(problem, settings) if soonest else problem)
+    first = _least(levers, promising(problem), frame, settings) if len(problem.profiles) > PROMISING else None
+    if first is not None and {lever.name for lever in levers} == {"budget"}:
+        problem = _within(problem, [use for uses in first.uses.values() for use in uses])
+    final = _least(levers, problem, frame, settings, first)
+    best = final or first
+    return best.uses if best else {}
+
+
+@dataclass(frozen=True, eq=False)
+class _Excess:
+    """A decision with a small excess over some limits.
+
+    Attributes:
+        uses: Rows of each limit with what it uses of them.
+        parts: Excess by group of rows.
+    """
+
+    uses: dict[Lever, list[Use]]
+    parts: Mapping[str, int]
+
+
+def _least(
+    levers: Collection[Lever], problem: Problem, frame: Frame, settings: Settings, known: _Excess | None = None
+) -> _Excess | None:
+    """Return the decision with the least excess; None when there is none, or none better than a known one."""
+    model = build_model(problem)
     rows = {lever: _rows(lever, model, frame) for lever in levers}
     groups: dict[str, list[Row]] = defaultdict(list)
     for lever, own in rows.items():
         for row in own:
             groups[f"{lever.name} {row.group}"].append(row)
     excess = {group: _excess(model, group, own) for group, own in groups.items()}
-    answer = CpSat().solve(model.linear, _relative(model, excess, groups), settings)
+    objective = _relative(model, excess, groups)
+    if known is not None:
+        worst = sum(objective[index] * known.parts.get(group, 0) for group, index in excess.items())
+        model.linear.add("excess", "better than known", objective.items(), upper=worst - 1)
+    answer = CpSat().solve(model.linear, objective, settings)
     if not answer.values:
-        return {}
-    return {
+        return None
+    used = {
         lever: [Use(row, model.linear.value(row.terms, answer.values)) for row in own] for lever, own in rows.items()
     }
+    return _Excess(used, {group: answer.values[index] for group, index in excess.items()})
+
+
+def _within(problem: Problem, money: Iterable[Use]) -> Problem:
+    """Return the problem with the runs that may cost no more than a known plan."""
+    bound, most = cost_bounder(problem), float(max(use.row.amount(use.used) for use in money))
+    return problem.keep(p for p in problem.profiles if bound(p) <= most + MARGIN * max(1.0, most))
 
 
 def _rows(lever: Lever, model: CompactModel, frame: Frame) -> list[Row]:
@@ -193,8 +234,7 @@ def _until(problem: Problem, settings: Settings) -> Problem:
     while low < high:
         middle = (low + high) // 2
         kept = problem.keep(profile for profile in problem.profiles if profile.run.end <= ends[middle])
-        infeasible = CpSat().solve(feasibility_model(kept), {}, settings).outcome == "infeasible"
-        low, high = (middle + 1, high) if infeasible else (low, middle)
+        low, high = (middle + 1, high) if feasible(kept, settings) is False else (low, middle)
     return problem.keep(profile for profile in problem.profiles if profile.run.end <= ends[low]) if ends else problem
 
 
@@ -314,11 +354,18 @@ def _vendors(model: CompactModel, frame: Frame) -> list[Row]:
 
 
 def _block_length(model: CompactModel, frame: Frame) -> list[Row]:
-    """Days of the shortest run, against the longest block offered."""
-    days = {index: profile.run.candidate.days for profile, index in model.builder.chosen.items()}
+    """Days a block is hired, from its first day over acceptance to the end of the run, against the longest offered."""
+    waits = {pool.name: _acceptance_days(pool) for pool in model.builder.problem.pools}
+    chosen = model.builder.chosen.items()
+    days = {index: profile.run.candidate.days + waits[profile.pool.name] for profile, index in chosen}
     offers = [offer for quote in frame.quotes.values() for offer in quote.offers.values()]
     longest = max((row.to for offer in offers if isinstance(offer, BlockOffer) for row in offer.days), default=0)
     return [Row(None, days, longest, "days")]
+
+
+def _acceptance_days(pool: Pool) -> int:
+    blocks = [option.lots[0] for option in pool.options if isinstance(option.offer, BlockOffer)]
+    return min(((lot.ready - lot.delivery).days for lot in blocks), default=0)
 
 
 MEASURES: dict[LimitName, Callable[[CompactModel, Frame], list[Row]]] = {
@@ -344,9 +391,7 @@ def _second_source(frame: Frame) -> Requirement:
 def _shut_out(name: LimitName, problem: Problem, settings: Settings, rejections: Collection[Rejection]) -> Requirement:
     """Return what an offer lacks that a plan without the limit takes."""
     own = [item for item in rejections if item.limit == name]
-    model = build_model(problem)
-    answer = CpSat().solve(model.linear, {}, settings) if problem.profiles else None
-    choice = model.choice(answer.values) if answer is not None and answer.values else None
+    choice = some_plan(problem, settings)
     offers = {"/".join(taken.option.offer_key) for taken in choice.taken} if choice else set()
     platforms = {run.platform.id for run in choice.runs} if choice else set()
     taken = [item for item in own if item.quote in offers or (item.quote is None and item.platform in platforms)]

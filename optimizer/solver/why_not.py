@@ -50,7 +50,7 @@ def why_not(platform: Platform, own: Prepared, inputs: Inputs, known: Modes, set
         nothing = "no workload allows it, or it can have no node"
         return rejected or _reject(platform, "supply", Decimal(1), Decimal(0), "nodes", nothing)
     if not problem.profiles:
-        return _no_profile(platform, problem.pools, modes, inputs, known)
+        return _no_profile(platform, problem.pools, modes, inputs, known, settings)
     return _limit(platform, inputs, known, settings)
 
 
@@ -76,7 +76,12 @@ def hardest(rejections: Iterable[Rejection]) -> Rejection | None:
 
 
 def _no_profile(
-    platform: Platform, found: Sequence[Pool], modes: Sequence[Candidate], inputs: Inputs, known: Modes
+    platform: Platform,
+    found: Sequence[Pool],
+    modes: Sequence[Candidate],
+    inputs: Inputs,
+    known: Modes,
+    settings: Settings,
 ) -> Rejection:
     """No run fits its window: capacity comes too late, is too small, or no number of nodes is quick enough."""
     frame = inputs.frame
@@ -96,7 +101,20 @@ def _no_profile(
         quickest = min(possible, key=lambda mode: (mode.days, mode.nodes))
         reason = f"takes {quickest.days} days even on {quickest.nodes} nodes; {days} are left from {start} to {last}"
         return _reject(platform, "deadline", Decimal(quickest.days), Decimal(days), "days", reason)
-    return _too_few(platform, found, needed, f"to run from {start} to {last}", frame)
+    purpose = f"to run from {start} to {last}"
+    rejection = _too_few(platform, found, needed, purpose, frame)
+    exact = _nodes_that_work(rejection.limit, _probe(platform, inputs, known, settings))
+    return rejection if exact is None else _too_few(platform, found, exact, purpose, frame)
+
+
+def _nodes_that_work(limit: LimitName, probe: Probe) -> int | None:
+    """Return the fewest nodes with which there is a plan once a limit counted in nodes is lifted; None without one."""
+    lever = Lever(limit)
+    if limit not in ("supply", "fabric") or not probe.without({lever}):
+        return None
+    frame = probe.inputs.frame
+    needed = requirement(lever, probe.prepared(lifted(frame, {lever})).problem, frame, probe.settings).needed
+    return int(needed) if isinstance(needed, Decimal) else None
 
 
 def _too_few(platform: Platform, found: Sequence[Pool], needed: int, purpose: str, frame: Frame) -> Rejection:
@@ -114,7 +132,11 @@ def _too_few(platform: Platform, found: Sequence[Pool], needed: int, purpose: st
 
 def _limit(platform: Platform, inputs: Inputs, known: Modes, settings: Settings) -> Rejection:
     """Runs exist but no plan: a limit that leaves none, with what it would need."""
-    return missing_limit(platform, Probe(inputs.with_frame(on_platforms([platform.id], inputs.frame)), known, settings))
+    return missing_limit(platform, _probe(platform, inputs, known, settings))
+
+
+def _probe(platform: Platform, inputs: Inputs, known: Modes, settings: Settings) -> Probe:
+    return Probe(inputs.with_frame(on_platforms([platform.id], inputs.frame)), known, settings)
 
 
 def missing_limit(platform: Platform, probe: Probe) -> Rejection:
@@ -136,7 +158,8 @@ def _missing(platform: Platform, lever: Lever, free: set[Lever], more: str, prob
     """Name a limit with what it would need while some limits are lifted."""
     frame = probe.inputs.frame
     problem = probe.prepared(lifted(frame, free)).problem
-    need = requirement(lever, problem, frame, probe.settings, probe.prepared(frame).problem.rejections)
+    stated = lifted(frame, free - {lever})
+    need = requirement(lever, problem, stated, probe.settings, probe.prepared(frame).problem.rejections)
     reason = need.reason or _sentence(lever.name, need)
     return _reject(platform, lever.name, need.needed, need.available, need.unit, f"{reason}{more}")
 

@@ -65,7 +65,7 @@ FACTS: dict[LimitName, Cause] = {
     ),
     "delivery": Cause(
         frame(quote(purchase(100, lead_weeks=[60, 80]))),
-        "2027-12-31", "2028-07-14", "date", "first delivered on 2028-07-14; the horizon ends on 2027-12-31",
+        "2028-07-14", "2027-12-31", "date", "first delivery on 2028-07-14, the horizon ends on 2027-12-31",
     ),
     "minimum_order": Cause(
         frame(quote(purchase(100, units={"min": 5, "step": 4, "max": 7}))), 8, 7, "units", "smallest order 8, largest 7"
