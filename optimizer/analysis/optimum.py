@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from optimizer.api import SolveOptions
 from optimizer.cost.choice import Choice
 from optimizer.errors import InputError
 from optimizer.errors import Problem as Fault
@@ -16,6 +17,11 @@ from optimizer.solver.bounds import bounder
 from optimizer.solver.model import build_model
 from optimizer.solver.problem import Problem, Profile
 from optimizer.solver.search import MARGIN, PROMISING, SolverName, backend
+
+
+def single(options: SolveOptions) -> Settings:
+    """Return the settings of an analysis: one thread unless more are asked for, since small models gain nothing by more."""
+    return replace(options, workers=options.workers or 1).settings()
 
 
 @dataclass

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from optimizer.analysis.decisions import PlanBrief, brief
 from optimizer.analysis.lines import tolerance
-from optimizer.analysis.optimum import Effort, best_choice, bounds, refuse_other_objectives
+from optimizer.analysis.optimum import Effort, best_choice, bounds, refuse_other_objectives, single
 from optimizer.api import SolveOptions, inputs_of
 from optimizer.cost.choice import Choice
 from optimizer.cost.frame import Frame
@@ -67,7 +67,7 @@ def pareto(loaded: Loaded, *, options: SolveOptions | None = None, known: Modes 
         InputError: another objective than cost.
     """
     options = options or SolveOptions()
-    effort = Effort(options.solver, options.settings(), time.monotonic())
+    effort = Effort(options.solver, single(options), time.monotonic())
     problem = prepare(inputs_of(loaded), known or Modes()).problem
     refuse_other_objectives(problem, "pareto")
     frame = problem.frame

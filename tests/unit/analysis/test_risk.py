@@ -96,6 +96,7 @@ def test_results_of_another_question_are_refused(tmp_path: Path) -> None:
         ({"late_day": Decimal(-1)}, "zero or more"),
         ({"late_day": Decimal("NaN")}, "zero or more"),
         ({"information_costs": {"price.ada": Decimal(-5)}}, "zero or more"),
+        ({"information_costs": {"price.adda": Decimal(5)}}, 'no such uncertain input.*Did you mean "price.ada"'),
     ],
 )
 def test_senseless_options_are_refused(tmp_path: Path, more: dict[str, object], words: str) -> None:
