@@ -8,13 +8,14 @@ from decimal import Decimal
 from functools import cached_property
 
 from optimizer.analysis.candidates import choice_key
-from optimizer.analysis.lines import Line, line_of, tolerance
+from optimizer.analysis.lines import Line, line_of, rebound, tolerance
 from optimizer.analysis.optimum import Effort, best_choice, bounds
 from optimizer.analysis.price_bounds import PriceBounds
-from optimizer.analysis.price_model import PriceModels
+from optimizer.analysis.price_model import PriceModels, without_budget
 from optimizer.analysis.scales import SCALED, Grouping, Knob
 from optimizer.cost.choice import Choice
 from optimizer.solver.planner import Inputs, Modes, prepare
+from optimizer.solver.plans import checked_choice
 from optimizer.solver.problem import Problem
 
 ONE = Decimal(1)
@@ -130,8 +131,11 @@ class Family:
         return self.move
 
     def _line(self, choice: Choice) -> Line:
+        """Return the line of a decision, checked independently (budgets aside: they hold at other prices)."""
         key = choice_key(choice)
         if key not in self._known_lines:
+            inputs = self.inputs.with_frame(without_budget(self.inputs.frame))
+            checked_choice(rebound(choice, inputs.frame), prepare(inputs, self.known), inputs)
             self._known_lines[key] = line_of(choice, self.knob)
         return self._known_lines[key]
 

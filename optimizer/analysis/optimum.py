@@ -14,6 +14,7 @@ from optimizer.errors import Problem as Fault
 from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
 from optimizer.solver.bounds import bounder
+from optimizer.solver.enumerate import enumerate_plans
 from optimizer.solver.model import build_model
 from optimizer.solver.problem import Problem, Profile
 from optimizer.solver.search import MARGIN, PROMISING, SolverName, backend
@@ -67,7 +68,12 @@ def bounds(problem: Problem) -> list[float]:
 
 
 def best_choice(
-    rows: Problem, costs: Problem, lower: Sequence[float], incumbent: Decimal | None, effort: Effort
+    rows: Problem,
+    costs: Problem,
+    lower: Sequence[float],
+    incumbent: Decimal | None,
+    effort: Effort,
+    plans: list[Choice] | None = None,
 ) -> Choice | None:
     """Return the cheapest decision; None when there is none (or none was found in time, see ``effort.proven``).
 
@@ -77,21 +83,37 @@ def best_choice(
         lower: Bounds of the profiles at those prices.
         incumbent: Present value of a known plan at those prices; None = none known.
         effort: Solver, settings and count.
+        plans: Takes every plan seen on the way: it may be the incumbent of a later question.
+
+    Raises:
+        InputError: enumeration was asked for, and the problem is too large for it or has a budget at other prices.
     """
+    if effort.solver == "enumerate":
+        return _enumerated(rows, costs, effort)
+    plans = [] if plans is None else plans
     ranked = sorted(range(len(lower)), key=lower.__getitem__)
     tried, found = 0, None
     while incumbent is None and tried < len(ranked):
         tried = min(len(ranked), max(PROMISING, 4 * tried))
-        found = _solved(rows, costs, ranked[:tried], effort)
+        found = _solved(rows, costs, ranked[:tried], effort, plans)
         incumbent = None if found is None else priced(found, costs.frame).npv
     if incumbent is None:
         return None
     limit = float(incumbent) + MARGIN * max(1.0, abs(float(incumbent)))
     kept = [index for index in ranked if lower[index] <= limit]
-    return found if tried and len(kept) <= tried else _solved(rows, costs, kept, effort)
+    return found if tried and len(kept) <= tried else _solved(rows, costs, kept, effort, plans)
 
 
-def _solved(rows: Problem, costs: Problem, kept: Sequence[int], effort: Effort) -> Choice | None:
+def _enumerated(rows: Problem, costs: Problem, effort: Effort) -> Choice | None:
+    """Return the cheapest decision by pricing every one."""
+    if costs is not rows:
+        found = "a budget at one price and costs at another"
+        raise InputError([Fault("--solver enumerate", found, "", "Use --solver auto, or --set budget=null")])
+    effort.solves += 1
+    return enumerate_plans(rows).choice
+
+
+def _solved(rows: Problem, costs: Problem, kept: Sequence[int], effort: Effort, plans: list[Choice]) -> Choice | None:
     """Solve the compact model over some profiles: the rows of one problem under the objective of another."""
     if not kept:
         return None
@@ -100,7 +122,10 @@ def _solved(rows: Problem, costs: Problem, kept: Sequence[int], effort: Effort) 
     answer = backend(effort.solver).solve(own.linear, other.npv, effort.left())
     effort.solves += 1
     effort.proven &= answer.outcome in ("optimal", "infeasible")
-    return other.choice(answer.values) if answer.values else None
+    if not answer.values:
+        return None
+    plans.append(other.choice(answer.values))
+    return plans[-1]
 
 
 def _keep(problem: Problem, kept: Sequence[int]) -> Problem:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import time
 from collections.abc import Iterator
+from decimal import Decimal
 
 from optimizer.analysis.decisions import PlanBrief, brief
 from optimizer.analysis.lines import tolerance
@@ -19,7 +20,8 @@ from optimizer.cost.frame import Frame
 from optimizer.io.loaded import Loaded
 from optimizer.results import Number, Result
 from optimizer.solver.assemble import priced
-from optimizer.solver.planner import Modes, prepare
+from optimizer.solver.planner import Inputs, Modes, Prepared, prepare
+from optimizer.solver.plans import checked_choice
 from optimizer.solver.problem import Problem
 
 
@@ -65,13 +67,15 @@ def pareto(loaded: Loaded, *, options: SolveOptions | None = None, known: Modes 
 
     Raises:
         InputError: another objective than cost.
+        InternalError: a point fails the independent check.
     """
     options = options or SolveOptions()
     effort = Effort(options.solver, single(options), time.monotonic())
-    problem = prepare(inputs_of(loaded), known or Modes()).problem
-    refuse_other_objectives(problem, "pareto")
-    frame = problem.frame
-    points = [_point(choice, frame) for choice in cheapest_by_finish(problem, effort)]
+    inputs = inputs_of(loaded)
+    prepared = prepare(inputs, known or Modes())
+    refuse_other_objectives(prepared.problem, "pareto")
+    frame = inputs.frame
+    points = [_point(choice, prepared, inputs) for choice in cheapest_by_finish(prepared.problem, effort)]
     if not points and effort.proven:
         return None
     return Pareto(
@@ -84,13 +88,20 @@ def pareto(loaded: Loaded, *, options: SolveOptions | None = None, known: Modes 
 
 
 def cheapest_by_finish(problem: Problem, effort: Effort) -> Iterator[Choice]:
-    """Yield the cheapest plan, then the cheapest that ends earlier than the one before, until none does."""
+    """Yield the cheapest plan, then the cheapest that ends earlier than the one before, until none does.
+
+    Plans seen on the way that end early enough are incumbents of later points.
+    """
     lower = bounds(problem)
+    plans: list[Choice] = []
+    incumbent: Decimal | None = None
     while problem.profiles:
-        choice = best_choice(problem, problem, lower, None, effort)
+        choice = best_choice(problem, problem, lower, incumbent, effort, plans)
         if choice is None:
             return
         yield choice
+        plans = [plan for plan in plans if plan.last_run < choice.last_run]
+        incumbent = min((priced(plan, problem.frame).npv for plan in plans), default=None)
         earlier = [run.run.end < choice.last_run for run in problem.profiles]
         lower = [bound for bound, kept in zip(lower, earlier, strict=True) if kept]
         problem = problem.keep(run for run, kept in zip(problem.profiles, earlier, strict=True) if kept)
@@ -105,6 +116,7 @@ def _undominated(points: list[ParetoPoint], frame: Frame) -> list[ParetoPoint]:
     ]
 
 
-def _point(choice: Choice, frame: Frame) -> ParetoPoint:
-    price, row = priced(choice, frame), brief(choice)
+def _point(choice: Choice, prepared: Prepared, inputs: Inputs) -> ParetoPoint:
+    checked_choice(choice, prepared, inputs)
+    price, row = priced(choice, inputs.frame), brief(choice)
     return ParetoPoint(total=price.total, npv=price.npv, **PlanBrief.model_dump(row))

@@ -224,7 +224,7 @@ def test_bad_usage_is_refused(
 
 def test_screens_name_what_matters(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command, words in (
-        (["pareto"], "every point proven"),
+        (["pareto"], "every point proven and checked"),
         (["breakeven", "--quote", "ada"], "h100-sxm from Bob"),
         (["sensitivity"], "inputs change nothing"),
         (["risk", "--samples", "40"], "Worth knowing before signing"),
