@@ -66,6 +66,22 @@ def test_the_best_of_every_sample_is_what_solving_from_nothing_gives(tmp_path: P
     assert own.plans[0].p_budget == pytest.approx(Decimal("0.8"), abs=Decimal("0.02"))
 
 
+@pytest.mark.parametrize(("spread", "sets"), [(0.3, ()), (0.6, ("budget.total=1.15e6",)), (0.9, ("horizon_months=8",))])
+def test_few_solves_prove_what_one_per_sample_finds(tmp_path: Path, spread: float, sets: tuple[str, ...]) -> None:
+    """Three vendors in two pools; budgets that some of the plans break at some prices."""
+    loaded = small(tmp_path, *sets, hourly=True)
+    spans = ranges(loaded, 1 - spread, 1 + spread)
+    own, naive = (
+        answer(risk(loaded, 120, vary="prices", ranges=spans, naive=naive)) for naive in (False, True)
+    )  # fmt: skip
+    skip = {"wall_s": 0, "solves": 0}
+    assert own.model_copy(update=skip) == naive.model_copy(update=skip)
+    assert own.proven
+    if not sets:
+        assert own.solves is not None
+        assert own.solves < 20
+
+
 @pytest.mark.parametrize("vary", ["prices", "all"])
 def test_two_processes_and_a_resumed_run_give_the_same(tmp_path: Path, vary: str) -> None:
     loaded = small(tmp_path)
