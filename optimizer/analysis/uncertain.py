@@ -118,7 +118,7 @@ def _performance(scenario: Scenario, span: Range, platforms: Iterable[str]) -> I
 
         low, high = span.ends(base)
         yield Uncertain(
-            f"performance.{platform}", base, low, high, "quantile of run time", span.note, apply,
+            f"performance.{platform}", base, low, high, "quantile of run time", span.origin, apply,
             least=SURELY, most=1 - SURELY,
         )  # fmt: skip
 
@@ -135,7 +135,7 @@ def _after_run(frame: Frame, span: Range) -> Iterator[Uncertain]:
     name = "after_run.value_per_accelerator_hour"
     unit = value.currency or frame.scenario.currency
     low, high = span.ends(value.amount)
-    yield Uncertain(name, value.amount, low, high, unit, span.note, apply, move=value_knob(frame))
+    yield Uncertain(name, value.amount, low, high, unit, span.origin, apply, move=value_knob(frame))
 
 
 def price_range(quote: Quote, ranges: Ranges) -> Range:
@@ -168,7 +168,7 @@ def _quotes(frame: Frame, ranges: Ranges) -> Iterator[Uncertain]:
         span = price_range(quote, ranges)
         low, high = span.ends(one)
         yield Uncertain(
-            f"price.{name}", one, low, high, "x quoted", span.note, price, least=PRICE, move=one_quote(frame, name)
+            f"price.{name}", one, low, high, "x quoted", span.origin, price, least=PRICE, move=one_quote(frame, name)
         )
         if any(isinstance(offer, SiteOffer) for offer in quote.offers.values()):
             low, high = ranges.delivery.ends(Decimal(0))
@@ -178,7 +178,7 @@ def _quotes(frame: Frame, ranges: Ranges) -> Iterator[Uncertain]:
                 low,
                 high,
                 "week later",
-                ranges.delivery.note,
+                ranges.delivery.origin,
                 slip,
                 whole=True,
                 least=None,
@@ -225,24 +225,24 @@ def _rates(scenario: Scenario, span: Range, quotes: Mapping[str, Quote]) -> Iter
 
         base = fx.rates[code] if fx else Decimal(1)
         low, high = span.ends(base)
-        yield Uncertain(f"fx.rates.{code}", base, low, high, "rate", span.note, apply, least=PRICE)
+        yield Uncertain(f"fx.rates.{code}", base, low, high, "rate", span.origin, apply, least=PRICE)
 
 
 def _money(scenario: Scenario, ranges: Ranges) -> Iterator[Uncertain]:
     duty = scenario.duty.rate if scenario.duty else Decimal(0)
     yield Uncertain(
-        "duty.rate", duty, *ranges.duty.ends(duty), "share", ranges.duty.note,
+        "duty.rate", duty, *ranges.duty.ends(duty), "share", ranges.duty.origin,
         lambda world, rate: world.with_scenario(duty=Duty(rate=rate)),
     )  # fmt: skip
     rate = scenario.finance.discount_rate
     low, high = ranges.discount.ends(rate)
     yield Uncertain(
-        "finance.discount_rate", rate, max(Decimal(0), low), high, "per year", ranges.discount.note, _discount
+        "finance.discount_rate", rate, max(Decimal(0), low), high, "per year", ranges.discount.origin, _discount
     )
     residual = scenario.finance.residual
     if residual is not None:
         low, high = ranges.residual.ends(residual.share)
-        note = ranges.residual.note
+        note = ranges.residual.origin
         most = Decimal(1)
         yield Uncertain(
             "finance.residual.share", residual.share, low, min(most, high), "share", note, _residual, most=most
@@ -250,7 +250,7 @@ def _money(scenario: Scenario, ranges: Ranges) -> Iterator[Uncertain]:
     failures = scenario.reliability.node_failures_per_1000_days
     low, high = ranges.failures.ends(failures)
     name = "reliability.node_failures_per_1000_days"
-    yield Uncertain(name, failures, low, high, "per 1,000 node-days", ranges.failures.note, _failures)
+    yield Uncertain(name, failures, low, high, "per 1,000 node-days", ranges.failures.origin, _failures)
 
 
 def _discount(world: World, rate: Decimal) -> World:
@@ -287,7 +287,7 @@ def _workloads(scenario: Scenario, span: Range) -> Iterator[Uncertain]:
 
         low, high = span.ends(workload.extra_compute)
         key = f"workloads.{name}.extra_compute"
-        yield Uncertain(key, workload.extra_compute, max(Decimal(0), low), high, "share", span.note, apply)
+        yield Uncertain(key, workload.extra_compute, max(Decimal(0), low), high, "share", span.origin, apply)
 
 
 def _dates(scenario: Scenario, span: Range) -> Iterator[Uncertain]:
@@ -299,7 +299,7 @@ def _dates(scenario: Scenario, span: Range) -> Iterator[Uncertain]:
     low, high = span.ends(Decimal(0))
     soonest = Decimal((scenario.today - order).days)
     low = max(low, soonest)
-    yield Uncertain("earliest_order", Decimal(0), low, high, "day later", span.note, apply, whole=True, least=soonest)
+    yield Uncertain("earliest_order", Decimal(0), low, high, "day later", span.origin, apply, whole=True, least=soonest)
 
 
 def _sites(scenario: Scenario, ranges: Ranges) -> Iterator[Uncertain]:
@@ -315,7 +315,7 @@ def _site(name: str, part: str, span: Range, change: Callable[[Site, Decimal], S
         return world.with_scenario(sites={**sites, name: change(sites[name], factor)})
 
     one = Decimal(1)
-    return Uncertain(f"sites.{name}.{part}", one, *span.ends(one), "x stated", span.note, apply)
+    return Uncertain(f"sites.{name}.{part}", one, *span.ends(one), "x stated", span.origin, apply)
 
 
 def _hall(site: Site, factor: Decimal) -> Site:

@@ -105,7 +105,11 @@ def test_everything_wrong_is_said_at_once(tmp_path: Path) -> None:
 
 def test_a_shipped_range_that_allows_a_negative_price_is_refused(tmp_path: Path) -> None:
     shipped = Path("models/ranges.yaml").read_text(encoding="utf-8")
-    own = re.sub("price_binding: .*", "price_binding: {how: plus, low: -2, high: 1, note: test}", shipped)
+    own = re.sub(
+        "price_binding: .*",
+        "price_binding: {how: plus, low: -2, high: 1, note: t, assumed: {by: me, date: 2027-01-01}}",
+        shipped,
+    )
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "ranges.yaml").write_text(own, encoding="utf-8")
     small(tmp_path)
