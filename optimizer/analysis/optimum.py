@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from optimizer.solver.bounds import bounder
 from optimizer.solver.enumerate import enumerate_plans
 from optimizer.solver.model import build_model
 from optimizer.solver.problem import Problem, Profile
-from optimizer.solver.search import MARGIN, PROMISING, SolverName, backend
+from optimizer.solver.search import MARGIN, PROMISING, SolverName, backend, search
 
 
 def single(options: SolveOptions) -> Settings:
@@ -63,7 +64,12 @@ def refuse_other_objectives(problem: Problem, what: str) -> None:
 
 
 def bounds(problem: Problem) -> list[float]:
-    """Return a lower bound on the cost of any plan with each profile, in the order of the profiles."""
+    """Return a lower bound on the cost of any plan with each profile, in the order of the profiles.
+
+    Of several runs nothing is said: the full search has bounds of its own.
+    """
+    if several(problem):
+        return [-math.inf] * len(problem.profiles)
     return list(map(bounder(problem), problem.profiles))
 
 
@@ -90,6 +96,8 @@ def best_choice(
     """
     if effort.solver == "enumerate":
         return _enumerated(rows, costs, effort)
+    if several(rows):
+        return _searched(rows, costs, effort)
     plans = [] if plans is None else plans
     ranked = sorted(range(len(lower)), key=lower.__getitem__)
     tried, found = 0, None
@@ -102,6 +110,22 @@ def best_choice(
     limit = float(incumbent) + MARGIN * max(1.0, abs(float(incumbent)))
     kept = [index for index in ranked if lower[index] <= limit]
     return found if tried and len(kept) <= tried else _solved(rows, costs, kept, effort, plans)
+
+
+def several(problem: Problem) -> bool:
+    """Return whether more than one run is planned: then one bound per run says too little, and runs may follow runs."""
+    return len(problem.frame.scenario.workloads) > 1
+
+
+def _searched(rows: Problem, costs: Problem, effort: Effort) -> Choice | None:
+    """Return the cheapest decision by the full search, which knows about several runs."""
+    if costs is not rows:
+        what = "a budget at one price, costs at another, and several workloads"
+        raise InputError([Fault("budget", what, "", "Use --set budget=null, or ask about one workload")])
+    found = search(rows, effort.solver, effort.left(), unique=False)
+    effort.solves += 1
+    effort.proven &= found.status in ("optimal", "infeasible")
+    return found.choice
 
 
 def _enumerated(rows: Problem, costs: Problem, effort: Effort) -> Choice | None:

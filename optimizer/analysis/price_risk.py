@@ -17,7 +17,7 @@ import numpy as np
 from optimizer.analysis.candidates import choice_key
 from optimizer.analysis.executors import Row
 from optimizer.analysis.lines import rebound
-from optimizer.analysis.optimum import Effort, best_choice, bounds
+from optimizer.analysis.optimum import Effort, best_choice, bounds, several
 from optimizer.analysis.outcomes import Outcomes, Played, linear_information_values
 from optimizer.analysis.price_bounds import PriceBounds
 from optimizer.analysis.price_model import PriceModels, without_budget
@@ -232,11 +232,12 @@ def played_prices(market: Market, how: Sweeping, signature: str, *, naive: bool 
         market: The scenario, its price ranges and samples.
         how: Who solves.
         signature: Of the question.
-        naive: Solve every sample from nothing, to compare with.
+        naive: Solve every sample from nothing, to compare with; several runs are always solved so.
     """
     first = today(market)
     if not first:
         return None
+    naive = naive or several(market.problem)
     market, every = market.knowing(first), range(market.samples)
     parts = Outcome({}, {}) if naive else sweep(list(market.parts), PartTask(market), how, signature)
     plans = unique([*first, *plans_in(parts.rows)])

@@ -15,7 +15,7 @@ from optimizer.analysis.decisions import Decision, decision
 from optimizer.analysis.envelope import envelope
 from optimizer.analysis.executors import Row, local
 from optimizer.analysis.family import ONE, Family
-from optimizer.analysis.optimum import Effort, best_choice, bounds, single
+from optimizer.analysis.optimum import Effort, best_choice, bounds, several, single
 from optimizer.analysis.sweep import Sweeping, sweep
 from optimizer.analysis.tornado import Cell, End, Flip, Grid, PolicyEnd, Sensitivity, SensitivityRow
 from optimizer.analysis.uncertain import POLICY, Uncertain, offered, policies, senseless, uncertain_inputs
@@ -252,6 +252,8 @@ def _at(task: Task, item: Uncertain, value: Decimal, effort: Effort) -> End:
 def _exact_flips(task: Task, item: Uncertain, effort: Effort) -> list[Flip]:
     """Return the first change on either side of the scenario's value, exactly, where every plan's cost is linear."""
     if item.move is None or not item.base or not item.low < item.base < item.high:
+        return []
+    if several(task.world.problem(task.known)):
         return []
     family = Family(task.world.inputs, item.move, effort, task.known)
     pieces = envelope(item.low / item.base, item.high / item.base, family.best, family.close)
