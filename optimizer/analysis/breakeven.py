@@ -13,7 +13,7 @@ from optimizer.analysis.decisions import Decision, PlanBrief, brief, decision
 from optimizer.analysis.envelope import Piece, envelope
 from optimizer.analysis.family import ONE, Family
 from optimizer.analysis.lines import Line
-from optimizer.analysis.optimum import Effort, refuse_other_objectives
+from optimizer.analysis.optimum import Effort, refuse_other_objectives, single
 from optimizer.analysis.scales import Grouping, Knob, one_platform, one_quote, value_knob
 from optimizer.api import SolveOptions, inputs_of
 from optimizer.cost.frame import Frame
@@ -155,7 +155,7 @@ def breakeven(
     inputs = inputs_of(loaded)
     subject = _subject(inputs.frame, quote, platform, after_run=after_run)
     _check_bounds(factors)
-    effort = Effort(options.solver, options.settings(), time.monotonic())
+    effort = Effort(options.solver, single(options), time.monotonic())
     family = Family(inputs, subject.move, effort, known or Modes(engine_store()))
     refuse_other_objectives(family.problem(ONE), "breakeven")
     base = family.best(ONE, ONE)

@@ -8,13 +8,14 @@ from decimal import Decimal
 from functools import cached_property
 
 from optimizer.analysis.candidates import choice_key
-from optimizer.analysis.lines import Line, line_of, tolerance
-from optimizer.analysis.optimum import Effort, best_choice, bounds
+from optimizer.analysis.lines import Line, line_of, rebound, tolerance
+from optimizer.analysis.optimum import Effort, best_choice, bounds, several
 from optimizer.analysis.price_bounds import PriceBounds
-from optimizer.analysis.price_model import PriceModels
+from optimizer.analysis.price_model import PriceModels, without_budget
 from optimizer.analysis.scales import SCALED, Grouping, Knob
 from optimizer.cost.choice import Choice
 from optimizer.solver.planner import Inputs, Modes, prepare
+from optimizer.solver.plans import checked_choice
 from optimizer.solver.problem import Problem
 
 ONE = Decimal(1)
@@ -56,7 +57,10 @@ class Family:
     def best(self, factor: Decimal, rows: Decimal) -> Line | None:
         """Return a best line at a factor among the plans affordable at another; None when there is none."""
         value = min((line.at(factor) for line in self.lines if line.affordable(rows)), default=None)
-        if value is None or not isinstance(self.move, Grouping) or self.effort.solver == "enumerate":
+        linear = (
+            isinstance(self.move, Grouping) and self.effort.solver != "enumerate" and not several(self.problem(ONE))
+        )
+        if value is None or not linear:
             return self._solved_anew(factor, rows, value)
         found = self._cheaper(factor, value)
         return self._leading(factor, rows) if found is None else self._affordable(found, factor, rows, value)
@@ -115,7 +119,7 @@ class Family:
     @cached_property
     def _moving(self) -> Sequence[bool]:
         """Whether the cost of each run may move: an offer of its pool is scaled, or awards elsewhere come with it."""
-        if self.problem(ONE).anywhere or len(self.inputs.frame.scenario.workloads) > 1:
+        if self.problem(ONE).anywhere:
             return [True] * len(self.problem(ONE).profiles)
         moving = {
             pool.name: any(self._grouping.of(option) is not None for option in pool.options)
@@ -130,8 +134,11 @@ class Family:
         return self.move
 
     def _line(self, choice: Choice) -> Line:
+        """Return the line of a decision, checked independently (budgets aside: they hold at other prices)."""
         key = choice_key(choice)
         if key not in self._known_lines:
+            inputs = self.inputs.with_frame(without_budget(self.inputs.frame))
+            checked_choice(rebound(choice, inputs.frame), prepare(inputs, self.known), inputs)
             self._known_lines[key] = line_of(choice, self.knob)
         return self._known_lines[key]
 

@@ -111,7 +111,8 @@ def linear_information_values(
 ) -> dict[str, float]:
     """Return the same where costs are linear in independent inputs: exact but for the sample of the inputs.
 
-    min_p E[C_p] - E[min_p E[C_p | x]] with E[C_p | x] = E[C_p] + slope_p (x - E[x]); never negative (Jensen).
+    min_p E[C_p] - E[min_p E[C_p | x]] with E[C_p | x] = E[C_p] + slope_p (x - E[x]); never negative (Jensen), and never
+    more than knowing everything would save in the sample (which a sample that is not quite independent might suggest).
 
     Args:
         npv: Present value of P plans in N samples, shape (N, P).
@@ -119,9 +120,10 @@ def linear_information_values(
         slopes: Input -> present value each plan adds per unit of it, shape (P,).
     """
     mean = npv.mean(axis=0)
+    most = float(mean.min() - npv.min(axis=1).mean())
     values = {}
     for name, column in inputs.items():
         expected = mean + (column - column.mean())[:, None] * slopes[name]
-        gain = float(mean.min() - expected.min(axis=1).mean())
+        gain = min(most, float(mean.min() - expected.min(axis=1).mean()))
         values[name] = gain if gain > NOISE * max(1.0, abs(float(mean.min()))) else 0.0
     return values

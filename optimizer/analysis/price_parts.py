@@ -1,4 +1,4 @@
-"""The least cost of any plan as a function of prices, part by part, known exactly at every sample after few solves.
+"""The least cost of any plan for one run as a function of prices, part by part, known at every sample after few solves.
 
 One run occupies one pool, and awards are made in its pool only; so the least cost is the least over pools, and a pool
 depends on the prices of the few quotes that offer for it. Each pool's least cost is concave (``concave``), so most
@@ -68,7 +68,7 @@ def parts_of(problem: Problem, lowest: Sequence[float], most: float) -> dict[str
         most: What a known plan costs with every price at its high end.
     """
     kept = [index for index, low in enumerate(lowest) if low <= most]
-    if problem.anywhere or len(problem.frame.scenario.workloads) > 1:
+    if problem.anywhere:
         return {"all": Part("all", tuple(kept), tuple(problem.frame.quotes))} if kept else {}
     found = {}
     for pool in problem.pools:

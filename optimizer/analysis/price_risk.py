@@ -17,7 +17,7 @@ import numpy as np
 from optimizer.analysis.candidates import choice_key
 from optimizer.analysis.executors import Row
 from optimizer.analysis.lines import rebound
-from optimizer.analysis.optimum import Effort, best_choice, bounds
+from optimizer.analysis.optimum import Effort, best_choice, bounds, several
 from optimizer.analysis.outcomes import Outcomes, Played, linear_information_values
 from optimizer.analysis.price_bounds import PriceBounds
 from optimizer.analysis.price_model import PriceModels, without_budget
@@ -31,7 +31,6 @@ from optimizer.api import inputs_of
 from optimizer.cost.choice import Choice
 from optimizer.engine.layouts import Booleans, Floats, Integers
 from optimizer.io.loaded import Loaded
-from optimizer.schema.ranges import Range
 from optimizer.solver.backend import Settings
 from optimizer.solver.planner import Modes, prepare
 from optimizer.solver.plans import checked_choice
@@ -43,12 +42,16 @@ DIGITS = 6
 """Decimals of a sampled price factor: exact in the cost model, and far below what any price is known to."""
 
 
-def price_factors(spans: Mapping[str, Range], first: int, last: int, seed: int) -> dict[str, Floats]:
+Span = tuple[Decimal, Decimal]
+"""Low and high end."""
+
+
+def price_factors(spans: Mapping[str, Span], first: int, last: int, seed: int) -> dict[str, Floats]:
     """Return quote -> factors of samples ``first`` to ``last`` - 1: uniform between the ends, quotes independent."""
     spread = points(first, last, len(spans), seed)
     return {
-        quote: np.round(float(span.low) + spread[:, column] * float(span.high - span.low), DIGITS)
-        for column, (quote, span) in enumerate(spans.items())
+        quote: np.round(float(low) + spread[:, column] * float(high - low), DIGITS)
+        for column, (quote, (low, high)) in enumerate(spans.items())
     }
 
 
@@ -58,7 +61,7 @@ class Market:
 
     Attributes:
         loaded: The scenario.
-        spans: Quote -> range of its price factor.
+        spans: Quote -> least and largest factor of its prices.
         samples: Price samples.
         seed: Of the samples.
         solver: Solver name.
@@ -68,7 +71,7 @@ class Market:
     """
 
     loaded: Loaded
-    spans: Mapping[str, Range]
+    spans: Mapping[str, Span]
     samples: int
     seed: int
     solver: SolverName
@@ -229,11 +232,12 @@ def played_prices(market: Market, how: Sweeping, signature: str, *, naive: bool 
         market: The scenario, its price ranges and samples.
         how: Who solves.
         signature: Of the question.
-        naive: Solve every sample from nothing, to compare with.
+        naive: Solve every sample from nothing, to compare with; several runs are always solved so.
     """
     first = today(market)
     if not first:
         return None
+    naive = naive or several(market.problem)
     market, every = market.knowing(first), range(market.samples)
     parts = Outcome({}, {}) if naive else sweep(list(market.parts), PartTask(market), how, signature)
     plans = unique([*first, *plans_in(parts.rows)])

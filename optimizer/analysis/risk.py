@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Literal
 
@@ -13,13 +12,16 @@ import numpy as np
 
 from optimizer.analysis.decisions import PlanBrief
 from optimizer.analysis.executors import local
+from optimizer.analysis.optimum import single
 from optimizer.analysis.outcomes import Outcomes, Played
 from optimizer.analysis.price_plans import plan_name
 from optimizer.analysis.price_risk import Market, played_prices
 from optimizer.analysis.sweep import Sweeping
+from optimizer.analysis.uncertain import offered, senseless, uncertain_inputs
+from optimizer.analysis.world import World
 from optimizer.analysis.world_risk import WorldTask, played_worlds, price_spans
-from optimizer.api import SolveOptions
-from optimizer.errors import InputError, Problem
+from optimizer.api import SolveOptions, inputs_of
+from optimizer.errors import InputError, Problem, did_you_mean
 from optimizer.io.loaded import Loaded
 from optimizer.results import Number, Result
 from optimizer.schema.ranges import Ranges
@@ -126,15 +128,14 @@ def risk(
         InputError: another objective than cost, no samples, or a cost that makes no sense; before any solve.
     """
     options, started = options or SolveOptions(), time.monotonic()
-    _check(samples, late_day, information_costs or {})
-    if loaded.scenario.objective != "cost":
-        raise InputError(
-            [Problem("objective", loaded.scenario.objective, "risk compares costs", "--set objective=cost")]
-        )
     ranges = ranges or loaded.library.ranges
-    settings = replace(
-        options.settings(), workers=options.workers or 1
-    )  # small models: threads cost more than they gain
+    problems = [
+        *_bad_numbers(samples, late_day, information_costs or {}),
+        *_bad_inputs(loaded, ranges, information_costs),
+    ]
+    if problems:
+        raise InputError(problems)
+    settings = single(options)
     key = _signature(loaded, ranges, samples, options, vary, late_day, naive=naive)
     how = how or Sweeping(local(options.jobs))
     if vary == "prices":
@@ -146,14 +147,30 @@ def risk(
     return None if played is None else _risk(played, loaded, vary, options.seed, information_costs or {}, started)
 
 
-def _check(samples: int, late_day: Decimal | None, costs: Mapping[str, Decimal]) -> None:
-    problems = [Problem("--samples", str(samples), "Expected 1 or more")] if samples < 1 else []
+def _bad_numbers(samples: int, late_day: Decimal | None, costs: Mapping[str, Decimal]) -> Iterator[Problem]:
+    if samples < 1:
+        yield Problem("--samples", str(samples), "Expected 1 or more")
     stated = {"--late-day": late_day, **{f"--information-cost {name}": cost for name, cost in costs.items()}}
     for where, amount in stated.items():
         if amount is not None and not (amount.is_finite() and amount >= 0):
-            problems.append(Problem(where, str(amount), "Expected an amount of zero or more"))
-    if problems:
-        raise InputError(problems)
+            yield Problem(where, str(amount), "Expected an amount of zero or more")
+
+
+def _bad_inputs(loaded: Loaded, ranges: Ranges, costs: Mapping[str, Decimal] | None) -> Iterator[Problem]:
+    """Yield another objective than cost, ranges that make no sense (a price of zero or below), and unknown inputs."""
+    kind = loaded.scenario.objective
+    if kind != "cost":
+        yield Problem("objective", kind, "risk compares costs", "--set objective=cost")
+    world = World(inputs_of(loaded))
+    inputs = {item.name: item for item in uncertain_inputs(world, ranges, offered(world.frame))}
+    for item in inputs.values():
+        for wrong in senseless(item):
+            yield Problem(f"ranges.yaml, {item.name}", wrong, "Expected a range within what makes sense")
+    for name in costs or {}:
+        if name not in inputs:
+            expected = f"Expected one of {', '.join(inputs)}"
+            fix = did_you_mean(name, list(inputs))
+            yield Problem(f"--information-cost {name}", "no such uncertain input", expected, fix)
 
 
 def _signature(
@@ -184,9 +201,10 @@ def _risk(
     outcomes, currency = played.outcomes, loaded.scenario.currency
     names = [plan_name(plan) for plan in played.plans]
     plans = [_plan(outcomes, column, plan) for column, plan in enumerate(played.plans)]
+    worth = {**dict.fromkeys(costs, 0.0), **played.information}  # an input of no candidate is worth nothing
     known = [
         Information(about=name, value=_number(value), currency=currency, cost=costs.get(name))
-        for name, value in played.information.items()
+        for name, value in worth.items()
     ]
     return Risk(
         samples=len(outcomes.best),

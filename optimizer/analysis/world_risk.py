@@ -17,10 +17,11 @@ from optimizer.analysis.executors import Row
 from optimizer.analysis.optimum import Effort
 from optimizer.analysis.outcomes import Outcomes, Played, information_values
 from optimizer.analysis.price_plans import plan_name
-from optimizer.analysis.price_risk import DIGITS
+from optimizer.analysis.price_risk import DIGITS, Span
 from optimizer.analysis.reality import Sample, Signed, duration
 from optimizer.analysis.sampling import points
 from optimizer.analysis.sweep import Sweeping, sweep
+from optimizer.analysis.uncertain import price_range
 from optimizer.analysis.world import World
 from optimizer.api import inputs_of
 from optimizer.cost.choice import Choice
@@ -28,21 +29,15 @@ from optimizer.engine.layouts import Booleans, Floats
 from optimizer.errors import InputError, Problem
 from optimizer.io.loaded import Loaded
 from optimizer.schema.quote import SiteOffer
-from optimizer.schema.ranges import Range, Ranges
+from optimizer.schema.ranges import Ranges
 from optimizer.solver.backend import Settings
 from optimizer.solver.planner import Modes
 from optimizer.solver.search import SolverName
 
 
-def price_spans(loaded: Loaded, ranges: Ranges) -> dict[str, Range]:
-    """Return quote -> range of its price factor, by how firm the quote is."""
-    kinds = {
-        "binding": ranges.price_binding,
-        "budgetary": ranges.price_budgetary,
-        "list": ranges.price_list,
-        "contract": ranges.price_contract,
-    }
-    return {name: kinds[quote.kind] for name, quote in loaded.quotes.items()}
+def price_spans(loaded: Loaded, ranges: Ranges) -> dict[str, Span]:
+    """Return quote -> least and largest multiple of its prices, by how firm the quote is."""
+    return {name: price_range(quote, ranges).ends(Decimal(1)) for name, quote in loaded.quotes.items()}
 
 
 BLOCK = 50
@@ -116,7 +111,7 @@ class WorldTask:
         """Uncertain inputs that concern a candidate -> low and high end, in a fixed order."""
         awards = [taken.option for choice in self.choices for taken in choice.taken]
         spans = price_spans(self.loaded, self.ranges)
-        prices = {f"price.{q}": (spans[q].low, spans[q].high) for q in sorted({a.quote.quote for a in awards})}
+        prices = {f"price.{quote}": spans[quote] for quote in sorted({award.quote.quote for award in awards})}
         sites = sorted({a.quote.quote for a in awards if isinstance(a.offer, SiteOffer)})
         delivery = {f"delivery.{q}": self.ranges.delivery.ends(Decimal(0)) for q in sites}
         platforms = sorted({run.platform.id for choice in self.choices for run in choice.runs if run.candidate.layout})

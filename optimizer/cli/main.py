@@ -34,6 +34,7 @@ from optimizer.cli import (
 )
 from optimizer.cli.options import app
 from optimizer.cli.output import mute, report_error, say
+from optimizer.cli.solve import INTERRUPTED
 from optimizer.errors import ClusterbuyError, InputError, InternalError, Problem
 from optimizer.version import __version__
 
@@ -42,8 +43,6 @@ COMMANDS = (
     calibrate, catalog, quotes, report, verify, diff, schema,
 )  # fmt: skip
 """Modules whose import registers commands, in the order of ``--help``."""
-
-INTERRUPTED = 130
 
 _UsageError = typer.BadParameter.__bases__[0]
 

@@ -154,7 +154,7 @@ def test_the_schema_of_a_plan_describes_its_analyses(capsys: pytest.CaptureFixtu
     capsys.readouterr()
     assert main(["schema", "plan"]) == 0
     schema = json.loads(capsys.readouterr().out)
-    assert list(schema["properties"]["analyses"]["properties"]) == list(ASKED)
+    assert set(schema["properties"]["analyses"]["properties"]) == {*ASKED, "baselines"}
     assert {"Pareto", "Breakeven", "Switch", "Sensitivity", "Risk", "Worth", "Alternatives"} <= set(schema["$defs"])
     assert set(schema["$defs"]["Breakeven"]["properties"]) >= {"quote", "price", "basis", "holds", "switches", "curve"}
     references = re.findall(r'"#/\$defs/(\w+)"', json.dumps(schema))
@@ -225,7 +225,7 @@ def test_bad_usage_is_refused(
 
 def test_screens_name_what_matters(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command, words in (
-        (["pareto"], "every point proven"),
+        (["pareto"], "every point proven and checked"),
         (["breakeven", "--quote", "ada"], "h100-sxm from Bob"),
         (["sensitivity"], "inputs change nothing"),
         (["risk", "--samples", "40"], "Worth knowing before signing"),

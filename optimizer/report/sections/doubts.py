@@ -66,8 +66,8 @@ def _flips(tornado: Sensitivity) -> Iterable[tuple[Cell, ...]]:
             yield (sentence(row.input), _input(row.value, row.unit), _input(flip.value, row.unit), to)
 
 
-def _input(value: Decimal | str, unit: str) -> Cell:
-    return sentence(value) if isinstance(value, str) else measured(value, unit)
+def _input(value: Decimal | None, unit: str) -> Cell:
+    return term("word.none") if value is None else measured(value, unit)
 
 
 def _switches(found: Breakeven) -> Iterable[tuple[Cell, ...]]:
