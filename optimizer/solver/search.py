@@ -20,8 +20,8 @@ import numpy as np
 from optimizer.cost.choice import Choice
 from optimizer.errors import InternalError
 from optimizer.solver.audit import ask_again, audited
-from optimizer.solver.backend import Answer, Backend, Progress, Settings
-from optimizer.solver.bounds import bounder
+from optimizer.solver.backend import Answer, Backend, Progress, Settings, SolveInterrupted
+from optimizer.solver.bounds import MARGIN, bounder
 from optimizer.solver.columns import Blocks, Columns, field_of, first_of, guessed, listed, promising, reduced
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.highs import Highs
@@ -33,9 +33,6 @@ PROMISING = 24
 
 PROMISING_PER_POOL = 6
 """Most of them in one pool."""
-
-MARGIN = 1e-6
-"""Relative margin on floating-point bounds before a profile is dropped."""
 
 FIRST_TRIES = ((3, 15), (12, 60), (48, 250))
 """Assignments and schedules of each block in the first models of several runs, until one has a plan."""
@@ -59,6 +56,7 @@ class Found:
         bound: Proven bound on the first objective (major units, days, or 1e15 FLOP); None when unknown.
         solver: Solver used.
         proof: One sentence on what proves the status.
+        interrupted: Whether Ctrl-C ended the search.
     """
 
     status: Literal["optimal", "feasible", "infeasible", "unknown"]
@@ -66,6 +64,19 @@ class Found:
     bound: Decimal | None
     solver: str
     proof: str
+    interrupted: bool = False
+
+
+class SearchInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a search, with the best plan of the model it was solving.
+
+    Attributes:
+        found: Feasible, or unknown without a plan.
+    """
+
+    def __init__(self, found: Found) -> None:
+        super().__init__("interrupted while searching")
+        self.found = found
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,28 +235,40 @@ def _cutoff(best: _Solved | None) -> float:
 def _solve(problem: Problem, solver: Backend, effort: _Effort) -> _Solved:
     model = build_model(problem)
     first = model.objectives()[0]
-    answer = solver.solve(model.linear, first, effort.left(model))
-    return _Solved(model, audited(answer, model.linear, first, solver.name))
+    try:
+        answer = solver.solve(model.linear, first, effort.left(model))
+        return _Solved(model, audited(answer, model.linear, first, solver.name))
+    except SolveInterrupted as stop:
+        raise SearchInterrupted(_so_far(_Solved(model, stop.answer), solver)) from None
+
+
+def _so_far(solved: _Solved, solver: Backend) -> Found:
+    """Return the incumbent of a search that was interrupted."""
+    model, answer = solved.model, solved.answer
+    choice = model.choice(answer.values) if answer.values else None
+    status: Literal["feasible", "unknown"] = "unknown" if choice is None else "feasible"
+    # no bound: the model may hold a part of the runs only
+    return Found(status, choice, None, solver.name, "interrupted before a proof", interrupted=True)
 
 
 def _promising(problem: Problem, ranked: Sequence[Profile], solver: Backend, effort: _Effort) -> _Solved | None:
     """Return the best plan over the most promising profiles; None when there are few, or they hold none."""
     if len(ranked) <= PROMISING:
         return None
-    first = set(_spread(ranked))
+    first = set(spread(ranked))
     solved = _solve(problem.keep(profile for profile in problem.profiles if profile in first), solver, effort)
     return solved if solved.answer.values else None
 
 
-def _spread(ranked: Sequence[Profile]) -> list[Profile]:
+def spread(ranked: Sequence[Profile]) -> list[Profile]:
     """Return the first profiles, but of no pool so many that a limit it cannot meet leaves no plan among them."""
     taken: Counter[str] = Counter()
-    spread = []
+    kept = []
     for profile in ranked:
         taken[profile.pool.name] += 1
         if taken[profile.pool.name] <= PROMISING_PER_POOL:
-            spread.append(profile)
-    return spread[:PROMISING]
+            kept.append(profile)
+    return kept[:PROMISING]
 
 
 def _could_win(profiles: Sequence[Profile], bound: dict[Profile, float], first: _Solved | None) -> list[Profile]:
