@@ -17,12 +17,13 @@ from optimizer.cost.choice import Choice
 from optimizer.cost.frame import Frame
 from optimizer.engine.setup import Setup
 from optimizer.errors import InputError, Problem, did_you_mean
+from optimizer.io.cache import engine_store
 from optimizer.io.library import Library
 from optimizer.io.loaded import Loaded
 from optimizer.io.plans import read_plan
 from optimizer.io.scenario import SETS, load_scenario, reload_scenario
 from optimizer.io.shipped import located
-from optimizer.results import Comparison, Layout, LayoutRow, Plan, Provenance, SolveInfo, Verification
+from optimizer.results import Comparison, Layout, Plan, Provenance, SolveInfo, Verification
 from optimizer.schema.base import Precision
 from optimizer.schema.scenario import Scenario
 from optimizer.solver.assumed import assumed
@@ -32,10 +33,10 @@ from optimizer.solver.binding import with_binding
 from optimizer.solver.check import Facts, check
 from optimizer.solver.compare import compare_platforms
 from optimizer.solver.conflict import explain_infeasible
-from optimizer.solver.planner import Inputs, Modes, decide, prepare, refuse_unbounded, unsearched
+from optimizer.solver.planner import Inputs, Modes, Prepared, decide, prepare, refuse_unbounded, unsearched
 from optimizer.solver.plans import Report, plan_of
 from optimizer.solver.precheck import NOT_SEARCHED, impossible
-from optimizer.solver.search import SolverName
+from optimizer.solver.search import Found, SearchInterrupted, SolverName
 from optimizer.version import __version__
 
 
@@ -81,6 +82,28 @@ def inputs_of(loaded: Loaded) -> Inputs:
     return Inputs(frame, library.architectures, library.software, library.bands)
 
 
+class PlanInterrupted(KeyboardInterrupt):
+    """Ctrl-C while solving, after a first plan was found.
+
+    Attributes:
+        plan: The best one, checked as any other.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__("interrupted while solving")
+        self.plan = plan
+
+
+def _decided(prepared: Prepared, solver: SolverName, settings: Settings) -> Found:
+    """Return what a search found, also when Ctrl-C ended it with a plan at hand."""
+    try:
+        return decide(prepared, solver, settings)
+    except SearchInterrupted as stop:
+        if stop.found.choice is None:
+            raise
+        return stop.found
+
+
 def solve(
     scenario: str | Path | Scenario | Loaded,
     *,
@@ -101,19 +124,20 @@ def solve(
     Raises:
         InputError: bad input.
         InternalError: proofs or check disagree.
+        PlanInterrupted: Ctrl-C; it carries the best plan found by then.
     """
     started = time.monotonic()
     options = options or SolveOptions()
     loaded = load(scenario, library, sets)
     inputs = inputs_of(loaded)
     refuse_unbounded(inputs.frame)
-    known = Modes()
+    known = Modes(engine_store())
     settings = remaining(options.settings(progress), started)
     conflict = impossible(inputs.frame)
     if conflict is None:
         prepared = prepare(inputs, known)
         settings = remaining(options.settings(progress), started)
-        found = decide(prepared, options.solver, settings)
+        found = _decided(prepared, options.solver, settings)
     else:
         prepared, found = unsearched(inputs.frame), NOT_SEARCHED
     if found.status == "infeasible" and conflict is None:
@@ -130,6 +154,8 @@ def solve(
     )
     report = Report(info, prepared.problem.rejections, provenance(loaded, inputs, found.choice), conflict)
     plan = plan_of(found, prepared, inputs, report)
+    if found.interrupted:
+        raise PlanInterrupted(plan)
     if plan.status != "optimal" or plan.objective.value is None or options.solver == "enumerate":
         return plan
     settings = remaining(options.settings(), started)
@@ -169,7 +195,7 @@ def compare(
     options = options or SolveOptions()
     inputs = inputs_of(load(scenario, library, sets))
     refuse_unbounded(inputs.frame)
-    return compare_platforms(inputs, Modes(), options.solver, options.settings())
+    return compare_platforms(inputs, Modes(engine_store()), options.solver, options.settings())
 
 
 def verify(plan: str | Path, *, library: Library | None = None) -> Verification:
@@ -251,8 +277,8 @@ def predict(
     accelerators: int,
     sequence_length: int,
     library: Library | None = None,
-) -> LayoutRow:
-    """Return memory and time of one layout, by component.
+) -> ranking.Prediction:
+    """Return memory and time of one layout, by component, and changes with which it fits when it does not.
 
     Raises:
         InputError: an unknown name, a missing figure, or an illegal layout (all problems at once).

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from optimizer.api import SolveOptions, inputs_of
+from optimizer.io.cache import engine_store
 from optimizer.io.loaded import Loaded
 from optimizer.io.scenario import changed
 from optimizer.solver.backend import Settings
@@ -39,7 +40,7 @@ class Bench:
 
         The time limit counts from now.
         """
-        self.loaded, self.options, self.known = loaded, options, known or Modes()
+        self.loaded, self.options, self.known = loaded, options, known or Modes(engine_store())
         self._started = time.monotonic()
         self.inputs = inputs_of(loaded)
         self.probe = Probe(self.inputs, self.known, self.settings, wanted, platforms)

@@ -15,6 +15,7 @@ from optimizer.cli import (
     alternatives,
     backtest,
     breakeven,
+    calibrate,
     catalog,
     check,
     compare,
@@ -24,6 +25,7 @@ from optimizer.cli import (
     layouts,
     pareto,
     quotes,
+    report,
     risk,
     schema,
     sensitivity,
@@ -32,16 +34,15 @@ from optimizer.cli import (
 )
 from optimizer.cli.options import app
 from optimizer.cli.output import mute, report_error, say
+from optimizer.cli.solve import INTERRUPTED
 from optimizer.errors import ClusterbuyError, InputError, InternalError, Problem
 from optimizer.version import __version__
 
 COMMANDS = (
     init, check, solve, compare, explain, alternatives, pareto, sensitivity, breakeven, risk, layouts, backtest,
-    catalog, quotes, verify, diff, schema,
+    calibrate, catalog, quotes, report, verify, diff, schema,
 )  # fmt: skip
 """Modules whose import registers commands, in the order of ``--help``."""
-
-INTERRUPTED = 130
 
 _UsageError = typer.BadParameter.__bases__[0]
 

@@ -66,8 +66,13 @@ def mute() -> None:
 
 def write_file(path: Path, text: str) -> None:
     """Write a UTF-8 text file; raise InputError when that is impossible."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file; raise InputError when that is impossible."""
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(content)
     except OSError as error:
         raise InputError([Problem(str(path), f"cannot be written ({error.strerror})", "")]) from None
 

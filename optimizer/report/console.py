@@ -13,12 +13,11 @@ from rich.text import Text
 from optimizer.analysis.reasons import grouped
 from optimizer.report.sentences import bullets, change, limits_that_clash, reasons, rejection_sentence, words
 from optimizer.report.text import UNKNOWN, amount, capacity, layout_text, number, share
-from optimizer.results import Award, Conflict, Cost, LayoutRow, LimitUse, Plan, WorkloadPlan
+from optimizer.results import Award, Conflict, Cost, LimitUse, Plan, WorkloadPlan
 from optimizer.units import counted
 
 if TYPE_CHECKING:
     from optimizer.analysis.backtest import Backtest
-    from optimizer.candidates.ranking import Ranking
     from optimizer.io.understood import Check, UnderstoodOffer
     from optimizer.results import CompareRow, Comparison, Verification
 
@@ -121,37 +120,6 @@ def _plans_of_platforms(rows: Sequence[CompareRow]) -> RenderableType:
     first = ("platform", "status", *((">capacity",) if counted else ()))
     headers = (*first, ">total", ">NPV", "finish", ">nodes", ">accelerators", "binds", "layout")
     return table(headers, (_comparison_row(row, counted=counted) for row in rows))
-
-
-def layouts_screen(ranking: Ranking) -> RenderableType:
-    """Return ranked layouts."""
-    headers = ("layout", ">step s", ">tokens/s each", ">MFU", ">memory GB", ">of GB", "verdict")
-    rows = [
-        (
-            layout_text(row.layout),
-            f"{row.step_time_s:.3f}",
-            f"{row.tokens_per_s_per_accelerator:,.0f}",
-            share(row.mfu),
-            f"{row.memory_gb:.1f}",
-            f"{row.memory_limit_gb:.1f}",
-            row.verdict.replace("_", " "),
-        )
-        for row in ranking.rows
-    ]
-    summary = f"{ranking.evaluated:,} layouts, {ranking.fitting:,} fit, {ranking.wall_s:.2f} s"
-    return Group(table(headers, rows), Text(summary, style="dim"))
-
-
-def layout_screen(row: LayoutRow) -> RenderableType:
-    """Return one predicted layout with its components."""
-    head = (
-        f"{layout_text(row.layout)} on {row.accelerators:,} accelerators ({row.nodes:,} nodes): "
-        f"{row.step_time_s:.3f} s per step, {row.tokens_per_s_per_accelerator:,.0f} tokens/s each, MFU {share(row.mfu)}, "
-        f"{row.memory_gb:.1f} of {row.memory_limit_gb:.1f} GB, {row.verdict.replace('_', ' ')}"
-    )
-    time = [(name, f"{seconds:.4f}") for name, seconds in row.time.items()]
-    memory = [(name, f"{gigabytes:.2f}") for name, gigabytes in row.memory.items()]
-    return Group(Text(head), table(("time", ">s"), time), table(("memory", ">GB"), memory))
 
 
 def backtest_screen(result: Backtest) -> RenderableType:

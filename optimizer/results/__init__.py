@@ -16,6 +16,12 @@ from pydantic import BeforeValidator, ConfigDict, PlainSerializer
 from optimizer.results.base import Figure as Figure
 from optimizer.results.base import Number as Number
 from optimizer.results.base import Result as Result
+from optimizer.results.cost import AfterRunCost as AfterRunCost
+from optimizer.results.cost import CashItem as CashItem
+from optimizer.results.cost import Cost as Cost
+from optimizer.results.cost import CostLine as CostLine
+from optimizer.results.cost import Factor as Factor
+from optimizer.results.cost import Payment as Payment
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,6 +83,10 @@ class Band(Result):
     """10th percentile, days."""
     high_days: Number
     """90th percentile, days."""
+    p50_days: Number | None = None
+    """Median, days; None in plans of earlier versions."""
+    p80_days: Number | None = None
+    """80th percentile, days; None in plans of earlier versions."""
 
 
 class LayoutRow(Result):
@@ -98,6 +108,8 @@ class LayoutRow(Result):
     """Peak allocated memory of the worst stage, 1e9 bytes."""
     memory_limit_gb: float
     """Memory of one accelerator, 1e9 bytes."""
+    headroom_gb: float
+    """What may still be allocated before it no longer fits, 1e9 bytes; negative when it does not."""
     verdict: Literal["fits", "tight", "does_not_fit"]
     """Whether it can be planned with."""
     memory: dict[str, float]
@@ -129,6 +141,8 @@ class Candidate:
         effective_flop_per_accelerator_day: Useful model FLOP per accelerator and day; None for a stated mode.
         source: Where a stated mode comes from.
         system: ``quote/offer`` of the dedicated system that states it; empty otherwise.
+        p50_days: Median of the duration.
+        p80_days: 80th percentile of the duration.
     """
 
     workload: str
@@ -149,6 +163,8 @@ class Candidate:
     effective_flop_per_accelerator_day: float | None
     source: str = "engine"
     system: str = ""
+    p50_days: float | None = None
+    p80_days: float | None = None
 
 
 class Rejection(Result):
@@ -236,51 +252,6 @@ class Award(Result):
     """Rate of the tax inside ``unit_price``; None when there is none inside."""
     workload: str | None = None
     """The run it is hired for (on demand, block); None for what every run it covers may use."""
-
-
-class Factor(Result):
-    """One factor of a cost line."""
-
-    name: str
-    value: Number
-    unit: str
-    source: str
-
-
-class CostLine(Result):
-    """One line of the cost build-up: the product of its factors."""
-
-    item: str
-    amount: Number
-    factors: tuple[Factor, ...]
-
-
-class CashItem(Result):
-    """Money that moves on one day; outflow positive."""
-
-    date: dt.date
-    amount: Number
-    item: str
-
-
-class AfterRunCost(Result):
-    """The same plan priced under one after-run policy."""
-
-    policy: Literal["idle", "off", "sell", "use"]
-    total: Number | None
-    npv: Number | None
-
-
-class Cost(Result):
-    """What the plan costs over the horizon."""
-
-    currency: str
-    total: Number
-    npv: Number
-    after_run: tuple[AfterRunCost, ...]
-    lines: tuple[CostLine, ...]
-    by_fiscal_year: dict[str, Number]
-    cash: tuple[CashItem, ...]
 
 
 class LimitUse(Result):

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from optimizer.candidates.conditions import Conditions
 from optimizer.candidates.modes import modes
+from optimizer.candidates.remembered import Store, key_of, remembered
 from optimizer.candidates.result import ModesResult
 from optimizer.candidates.stated import dedicated_modes, stated_modes
 from optimizer.cost.frame import Frame
@@ -18,7 +19,7 @@ from optimizer.results import Candidate
 from optimizer.schema.architecture import Architecture
 from optimizer.schema.platform import Platform
 from optimizer.schema.quote import DedicatedOffer, RentalOffer
-from optimizer.schema.scenario import Workload
+from optimizer.schema.scenario import Choice, Policy, Workload
 from optimizer.solver.backend import Settings
 from optimizer.solver.enumerate import enumerate_plans
 from optimizer.solver.offers import unit_power_kw
@@ -63,18 +64,18 @@ class Modes:
     """Candidates by workload and platform, computed once however often a scenario is solved again.
 
     Attributes:
-        layouts_evaluated: Layouts whose memory or time was computed so far.
+        store: Keeps them between runs of the program; None = nothing is kept.
+        layouts_evaluated: Layouts whose memory or time was computed for them, now or when they were stored.
     """
 
+    store: Store | None = None
     layouts_evaluated: int = 0
     _known: dict[tuple[object, ...], dict[int, ModesResult]] = field(default_factory=dict)
 
     def of(self, inputs: Inputs, name: str, platform: Platform, most_nodes: int) -> ModesResult:
         """Return the modes of a workload on a platform up to a node count."""
         scenario = inputs.frame.scenario
-        workload = scenario.workloads[name].model_copy(
-            update={"deadline": None, "release": None, "deadline_margin_days": 0, "platforms": None}
-        )
+        workload = undated(scenario.workloads[name])
         key = (
             name,
             repr(workload),
@@ -91,12 +92,20 @@ class Modes:
 
     def _compute(self, inputs: Inputs, name: str, platform: Platform, most_nodes: int) -> ModesResult:
         scenario = inputs.frame.scenario
-        workload = scenario.workloads[name]
+        workload, policy = undated(scenario.workloads[name]), scenario.policy
         if workload.architecture is None:
             return stated_modes(name, workload, platform)
-        conditions = Conditions(inputs.software, inputs.bands, scenario.reliability, scenario.policy)
+        known = Policy(performance_quantile=policy.performance_quantile, minimum_evidence=policy.minimum_evidence)
+        conditions = Conditions(inputs.software, inputs.bands, scenario.reliability, known)
         architecture = inputs.architectures[workload.architecture]
-        return modes(name, workload, architecture, platform, conditions, node_grid(platform, most_nodes))
+        asked = (name, workload, architecture, platform, conditions, node_grid(platform, most_nodes))
+        return remembered(self.store, lambda: key_of(*asked), lambda: modes(*asked))
+
+
+def undated(workload: Workload) -> Workload:
+    """Return a workload without what says when and where it may run: modes do not depend on it."""
+    free = {"deadline": None, "release": None, "deadline_margin_days": 0, "after": (), "platforms": Choice()}
+    return workload.model_copy(update=free)
 
 
 def _part(known: Mapping[int, ModesResult], most_nodes: int) -> ModesResult | None:

@@ -25,7 +25,16 @@ from optimizer.schema.platform import Platform
 from optimizer.schema.quote import BlockOffer, DedicatedOffer
 from optimizer.schema.scenario import Workload, Zone
 from optimizer.solver.offers import rack_positions, signed_units, unit_power_kw, units_per_rack
-from optimizer.solver.problem import Pool, cheapest_unit, days_unit, fabric_nodes, pools, supply_nodes, window
+from optimizer.solver.problem import (
+    Pool,
+    cheapest_unit,
+    days_unit,
+    fabric_nodes,
+    margin_days,
+    pools,
+    supply_nodes,
+    window,
+)
 from optimizer.solver.relax import AMPLE_KW, RELAXATIONS
 from optimizer.solver.search import Found
 
@@ -173,7 +182,7 @@ def _late(need: Need) -> Iterator[Obstacle]:
 
 
 def _deadline(need: Need, ready: dt.date, last: dt.date) -> ConflictLimit:
-    today, margin = need.frame.today, need.workload.deadline_margin_days
+    today, margin = need.frame.today, margin_days(need.workload, need.frame)
     end = ready + (need.days - 1) * DAY
     if end > need.frame.last_day:
         left = max(0, (need.frame.last_day - ready).days + 1)
@@ -248,7 +257,7 @@ def least_cash(awards: Iterable[tuple[Sequence[Option], int]], days: int, frame:
     Discounts per order are granted all at once; other charges per order once, the smallest. With a ``costs`` entry
     below zero nothing is claimed.
     """
-    if any(amount < 0 for entry in frame.scenario.costs for _, amount in table(entry, frame)):
+    if any(amount.value < 0 for entry in frame.scenario.costs for _, amount in table(entry, frame)):
         return Decimal(0)
     least = Decimal(0)
     for options, units in awards:

@@ -312,7 +312,7 @@ def _worth(pool: Pool, option: Option, problem: Problem) -> int:
 
 def _last_fall(entry: CostEntry, option: Option, frame: Frame) -> int:
     """Return the units at which a table of ``costs`` falls for the last time; 0 when it never does."""
-    falls = [after[0] for before, after in pairwise(table(entry, frame)) if after[1] < before[1]]
+    falls = [after[0] for before, after in pairwise(table(entry, frame)) if after[1].value < before[1].value]
     return ceil(max(falls, default=0) / pieces_per_unit(entry, option))
 
 

@@ -6,8 +6,8 @@ from rich.console import Console, RenderableType
 
 from optimizer.io.json_text import rounded_plan
 from optimizer.report.catalog import catalog_screen, record_screen
-from optimizer.report.console import comparison_screen, layout_screen, layouts_screen, plan_screen, verification_screen
-from optimizer.results import CompareRow, Comparison, Layout, LayoutRow, Rejection, Verification
+from optimizer.report.console import comparison_screen, plan_screen, verification_screen
+from optimizer.results import CompareRow, Comparison, Layout, Rejection, Verification
 from tests.unit.io.example_plan import example_plan
 
 
@@ -18,19 +18,7 @@ def text(screen: RenderableType, width: int = 160) -> str:
     return captured.get()
 
 
-ROW = LayoutRow(
-    nodes=4,
-    accelerators=32,
-    layout=Layout(tensor_parallel=2, data_parallel=16, global_batch=512, recompute="full", sharding_stage=3),
-    step_time_s=3.5,
-    tokens_per_s_per_accelerator=9000.4,
-    mfu=0.412,
-    memory_gb=99.04,
-    memory_limit_gb=150.7,
-    verdict="does_not_fit",
-    memory={"weights": 10.0},
-    time={"gemm": 3.0},
-)
+LAYOUT = Layout(tensor_parallel=2, data_parallel=16, global_batch=512, recompute="full", sharding_stage=3)
 REJECTION = Rejection(
     platform="tpu7x", limit="offer", needed=Decimal(1), available=Decimal(0), unit="offers", reason="no offer"
 )
@@ -99,7 +87,7 @@ def test_a_narrow_terminal_loses_nothing() -> None:
 def test_comparison_gives_a_plan_or_a_reason() -> None:
     good = CompareRow(
         platform="h200-sxm", status="optimal", total=Decimal(62_019_300), npv=Decimal(61_000_000), finish="2027-12-20",
-        nodes=4, accelerators=32, layout=ROW.layout, binding=("power",), rejection=None,
+        nodes=4, accelerators=32, layout=LAYOUT, binding=("power",), rejection=None,
     )  # fmt: skip
     bad = CompareRow(
         platform="tpu7x", status="rejected", total=None, npv=None, finish=None, nodes=None, accelerators=None,
@@ -112,17 +100,6 @@ def test_comparison_gives_a_plan_or_a_reason() -> None:
     dear = REJECTION.model_copy(update={"limit": "budget", "reason": "needs 2 USD, 1 available"})
     refused = bad.model_copy(update={"rejection": dear})
     assert "tpu7x: budget: needs 2 USD, 1 available" in text(comparison_screen(Comparison(rows=(refused,))))
-
-
-def test_layouts_and_prediction() -> None:
-    from optimizer.candidates.ranking import Ranking
-
-    shown = text(layouts_screen(Ranking(rows=(ROW,), evaluated=1200, fitting=0, wall_s=0.02)))
-    assert "TP 2 · DP 16, micro-batch 1, batch 512, ZeRO-3, full recompute" in shown
-    assert "41.2 %" in shown
-    assert "does not fit" in shown
-    assert "1,200 layouts, 0 fit" in shown
-    assert "weights" in text(layout_screen(ROW))
 
 
 def test_verification_lists_breaches_and_changes() -> None:
