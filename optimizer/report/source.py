@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,8 @@ from optimizer.results import Award, Number, Plan, Result, Status
 from optimizer.schema.quote import Offer, Quote
 from optimizer.schema.scenario import CostEntry
 from optimizer.solver.check import Facts, case_of
-from optimizer.solver.check.site import PowerStep, power_steps
+from optimizer.solver.check.case import Case
+from optimizer.solver.check.site import SiteStep, power_steps, rack_steps
 from optimizer.solver.check.structure import structure_breaches
 
 if TYPE_CHECKING:
@@ -107,15 +108,23 @@ class Source:
         """Return the first day a delivery can train."""
         return delivered + dt.timedelta(days=self.setup_days(award))
 
-    def power(self) -> Iterator[PowerStep]:
-        """Yield power used and available at each site on each day on which one of them changes."""
+    def power(self) -> Iterable[SiteStep]:
+        """Return power used and available at each site, kW, on each day on which one of them changes."""
+        case = self._case()
+        return () if case is None else power_steps(case)
+
+    def racks(self) -> Iterable[SiteStep]:
+        """Return racks needed and available at each site with zones, on each day on which that may change."""
+        case = self._case()
+        return () if case is None else rack_steps(case)
+
+    def _case(self) -> Case | None:
+        """Return the plan joined with its inputs; None when there is no plan, or it does not go with its inputs."""
         if self.loaded is None or self.plan.cost is None:
-            return
+            return None
         library = self.loaded.library
         facts = Facts(self.loaded.scenario, library.platforms, library.architectures, self.loaded.quotes)
-        if any(structure_breaches(self.plan, facts)):
-            return
-        yield from power_steps(case_of(self.plan, facts))
+        return None if any(structure_breaches(self.plan, facts)) else case_of(self.plan, facts)
 
     @property
     def scenario_file(self) -> str:

@@ -98,6 +98,13 @@ def test_power_is_drawn_against_its_limit(plan):
     assert [row[1:] for row in available][:2] == [["2027-01-01", "0 kW"], ["2027-01-15", "400 kW"]]
 
 
+def test_racks_are_drawn_against_what_there_is(plan):
+    found = read(html_of(plan))
+    needed = [row[1:] for row in found.tables["racks-0-data"] if row[0].endswith("needed at least")]
+    assert needed[-1] == ["2027-12-31", "5"]  # ten nodes of 10.2 kW, two in a rack of 25 kW
+    assert ["2027-12-31", "6"] in [row[1:] for row in found.tables["racks-0-data"] if row[0].endswith("available")]
+
+
 def test_what_was_not_computed_is_named_with_its_command_and_never_zero(plan):
     found = read(html_of(plan))
     for command in ("compare", "alternatives", "pareto", "sensitivity", "breakeven", "risk", "explain"):
