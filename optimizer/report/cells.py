@@ -91,6 +91,8 @@ class Writer:
             return language.headline(figure, value.unit)
         if value.kind == "price":
             return f"{language.number(figure, 4 if abs(figure) < _LARGE_PRICE else 2)} {value.unit}"
+        if value.kind == "factor":
+            return f"{language.number(figure, 6)} {language.phrase(value.unit)}"
         if value.kind == "share":
             return language.percent(figure, 0 if figure * 100 == round(figure * 100) else 1)
         if value.kind in ("number", "count"):

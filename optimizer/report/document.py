@@ -15,13 +15,13 @@ from typing import Literal, TypeVar, cast
 from optimizer.units import round_money
 
 Kind = Literal[
-    "name", "term", "item", "sentence", "money", "amount", "price", "number", "count", "share", "date", "code"
+    "name", "term", "item", "sentence", "money", "amount", "price", "factor", "number", "count", "share", "date", "code"
 ]
 """How a value is read.
 
 name: text of a file, shown as it is; term: a key of the terms; item: name of a cost line; sentence: words of a plan,
 translated where a pattern is known; money: an amount to the minor unit; amount: the same,
-shortened for headlines; price: digits as quoted; number: with a unit; count: whole; share: a fraction shown in per
+shortened for headlines; price: digits as quoted; factor: six digits behind the point, with its unit; number: with a unit; count: whole; share: a fraction shown in per
 cent; date; code: a command, path or checksum.
 """
 
@@ -281,6 +281,11 @@ def headline(amount: Decimal | None, currency: str) -> Value:
 def price(amount: Decimal | None, currency: str) -> Value:
     """Return a price with the digits it was quoted with."""
     return Value("price", amount, currency)
+
+
+def factor(value: Decimal, unit: str) -> Value:
+    """Return a factor of a product, with the digits a reader needs to multiply."""
+    return Value("factor", value, unit)
 
 
 def number(value: Decimal | float | None, unit: str = "") -> Value:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -88,12 +88,7 @@ class Language:
         >>> Language("zh").phrase("quote acme-1, offer node, tier 16+")
         '报价 acme-1，报价项 node，16 起价'
         """
-        if self.code == "en":
-            return sentence
-        for pattern, translation in _phrases():
-            if match := pattern.fullmatch(sentence):
-                return translation.format(**{name: self.phrase(part) for name, part in match.groupdict().items()})
-        return sentence
+        return sentence if self.code == "en" else _translated(sentence)
 
     def number(self, value: Amount | str, digits: int = 2) -> str:
         """Return a number in full with thousands separators, without needless zeros; text as it is.
@@ -221,6 +216,24 @@ def _phrases() -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((_pattern(words.en), words.zh) for words in _file().phrases)
 
 
+@lru_cache(maxsize=8192)
+def _translated(sentence: str) -> str:
+    """Return a sentence in Chinese; slots that end with an underscore are translated themselves."""
+    for pattern, translation in _phrases():
+        if match := pattern.fullmatch(sentence):
+            slots = match.groupdict().items()
+            return translation.format(**{name: _translated(part) if name[-1] == "_" else part for name, part in slots})
+    return sentence
+
+
+_SHAPES = {"n": r"[-\d.,]*\d", "cur": "[A-Z]{3}", "day": r"\d{4}-\d\d-\d\d"}
+"""What slots of some names match; the others match anything."""
+
+
 def _pattern(template: str) -> re.Pattern[str]:
     parts = _SLOT.split(template)
-    return re.compile("".join(f"(?P<{part}>.+?)" if at % 2 else re.escape(part) for at, part in enumerate(parts)))
+    shapes = (_SHAPES.get(part.strip("_0123456789"), ".+?") for part in parts)
+    pieces = (
+        f"(?P<{part}>{shape})" if at % 2 else re.escape(part) for at, (part, shape) in enumerate(zip(parts, shapes))
+    )
+    return re.compile("".join(pieces))

@@ -24,6 +24,7 @@ from optimizer.report.document import (
     Table,
     Text,
     day,
+    factor,
     item,
     money,
     name,
@@ -274,9 +275,6 @@ def cost_lines(cost: Cost) -> Table:
 def _factors(factors: tuple[Factor, ...]) -> Cell:
     """Return the product as it is computed: ``64 unit (units) x 428,600 per unit (unit price)``."""
     return several(
-        (
-            phrase("memo.factor", value=number(each.value), unit=sentence(each.unit), name=sentence(each.name))
-            for each in factors
-        ),
+        (phrase("memo.factor", value=factor(each.value, each.unit), name=sentence(each.name)) for each in factors),
         "times",
     )

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TypeVar
 
 from optimizer.errors import InputError, Problem
-from optimizer.report.document import Document, Text, Value, day, name, number, phrase
+from optimizer.report.document import Document, Text, Value, day, name, phrase, price
 from optimizer.report.source import Source
 from optimizer.report.views.values import Rewriting
 from optimizer.units import minor_digits, round_money
@@ -98,6 +98,6 @@ def converted_part(part: _T, to: Conversion) -> _T:
 def _label(source: Source, to: Conversion) -> tuple[Text, ...]:
     if source.currency in ("", to.currency) or to.day is None:
         return ()
-    rate = number(to.rate(source.currency).quantize(Decimal("1.000000")))
+    rate = price(to.rate(source.currency), to.currency)
     said = phrase("view.converted", own=name(source.currency), to=name(to.currency), rate=rate, on=day(to.day))
     return (Text(said, "warning"),)

@@ -10,12 +10,18 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from committee import committee, infeasible
 
 import optimizer.report
 from optimizer.cost.after import POLICIES
 from optimizer.cost.items import INVOICED
 from optimizer.errors import InternalError
-from optimizer.report.language import CODES, Language, terms
+from optimizer.report.document import Value
+from optimizer.report.language import CODES, Language, _file, terms
+from optimizer.report.markdown import markdown
+from optimizer.report.source import Source
+from optimizer.report.views import report_of
+from optimizer.report.views.values import Rewriting
 from optimizer.results import LimitName, Status
 from optimizer.schema.base import EvidenceLevel, OfferType
 from optimizer.schema.price import PriceState
@@ -120,3 +126,36 @@ def test_dates_and_shares() -> None:
 def test_a_sentence_without_a_pattern_stays_as_it_is() -> None:
     assert Language("zh").phrase("something nobody foresaw") == "something nobody foresaw"
     assert Language("zh").phrase("quote a, offer b") == "报价 a，报价项 b"
+
+
+def test_phrases_have_the_same_slots_in_both_languages() -> None:
+    for words in _file().phrases:
+        assert slots(words.en) == slots(words.zh), words.en
+
+
+def sentences(source: Source) -> set[str]:
+    """Return every sentence and unit of a plan that its report shows."""
+    found: set[str] = set()
+
+    def keep(value: Value) -> Value:
+        found.update({str(value.value)} if value.kind == "sentence" else {value.unit})
+        return value
+
+    Rewriting(keep, lambda unit: unit, lambda command: command).of(report_of(source, Language("zh")).document)
+    lines = source.plan.cost.lines if source.plan.cost else ()
+    found.update(
+        text for line in lines for factor in line.factors for text in (factor.name, factor.unit, factor.source)
+    )
+    return found
+
+
+def test_every_sentence_of_a_plan_is_chinese_in_a_chinese_report() -> None:
+    given = {"freight", "support", "pretrain"}  # names of the quotes and of the scenario
+    told = sentences(committee()) | sentences(infeasible())
+    assert len(told) > 100
+    assert {text for text in told if re.search("[a-z]{3}", text) and Language("zh").phrase(text) == text} <= given
+
+
+def test_an_english_report_holds_no_chinese_words() -> None:
+    text = markdown(report_of(committee(), Language()).document, Language())
+    assert not re.search("[\u4e00-\u9fff]", text.replace("华新算力（虚构）", ""))

@@ -13,12 +13,11 @@ from typing import Any
 import formulas
 import openpyxl
 import pytest
+from committee import HOSTILE, committee
 
-from optimizer.api import solve
-from optimizer.io.json_text import plan_json
 from optimizer.io.scenario import reload_scenario
 from optimizer.report.language import Language
-from optimizer.report.source import Source, read_source
+from optimizer.report.source import Source
 from optimizer.report.views import report_of
 from optimizer.report.workbook import workbook
 from optimizer.results import Plan
@@ -26,7 +25,6 @@ from optimizer.solver.check import Facts, _cases
 from optimizer.solver.check.cash import cash, present_value, total
 from optimizer.units import round_money
 
-DATA = Path(__file__).parents[2] / "data/documents"
 CENT = Decimal("0.01")
 
 CHANGES: dict[str, Any] = {
@@ -53,10 +51,8 @@ Values = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
-    path = tmp_path_factory.mktemp("plan") / "plan.json"
-    path.write_text(plan_json(solve(DATA / "committee.yaml")), encoding="utf-8")
-    return read_source(path)
+def source() -> Source:
+    return committee()
 
 
 @pytest.fixture(scope="module")
@@ -217,3 +213,19 @@ def test_libre_office_agrees(content: bytes, book: openpyxl.Workbook, plan: Plan
     found = openpyxl.load_workbook(tmp_path / "out/changed.xlsx", data_only=True)
     totals = [found[sheet][cell].value for sheet, cell in (named(book)[name].split("!") for name in ("total", "npv"))]
     assert tuple(map(cents, totals)) == checked(plan, *words)
+
+
+def test_text_is_never_a_formula_and_stays_whole() -> None:
+    content = workbook(report_of(committee(hostile=True), Language()))
+    book = openpyxl.load_workbook(BytesIO(content))
+    cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row if isinstance(cell.value, str)]
+    formulas_ = {cell.value for cell in cells if cell.data_type == "f"}
+    assert not [text for text in formulas_ if "HYPERLINK" in text or "evil" in text]
+    written = {cell.value for cell in cells if cell.data_type == "s"}
+    assert set(HOSTILE.values()) <= {text.strip() for text in written} | written
+    assert not any(sheet._rels for sheet in book)  # no link a reader could follow
+
+
+def test_the_same_plan_gives_the_same_bytes() -> None:
+    first, again = (workbook(report_of(committee(), Language("zh"))) for _ in range(2))
+    assert first == again
