@@ -30,9 +30,9 @@ from optimizer.solver.binding import with_binding
 from optimizer.solver.check import Facts, check
 from optimizer.solver.compare import compare_platforms
 from optimizer.solver.conflict import explain_infeasible
-from optimizer.solver.planner import Inputs, Modes, decide, prepare, refuse_unbounded
+from optimizer.solver.planner import Inputs, Modes, Prepared, decide, prepare, refuse_unbounded
 from optimizer.solver.plans import Report, plan_of
-from optimizer.solver.search import SolverName
+from optimizer.solver.search import Found, SearchInterrupted, SolverName
 from optimizer.version import __version__
 
 
@@ -78,6 +78,28 @@ def inputs_of(loaded: Loaded) -> Inputs:
     return Inputs(frame, library.architectures, library.software, library.bands)
 
 
+class PlanInterrupted(KeyboardInterrupt):
+    """Ctrl-C while solving, after a first plan was found.
+
+    Attributes:
+        plan: The best one, checked as any other.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__("interrupted while solving")
+        self.plan = plan
+
+
+def _decided(prepared: Prepared, solver: SolverName, settings: Settings) -> Found:
+    """Return what a search found, also when Ctrl-C ended it with a plan at hand."""
+    try:
+        return decide(prepared, solver, settings)
+    except SearchInterrupted as stop:
+        if stop.found.choice is None:
+            raise
+        return stop.found
+
+
 def solve(
     scenario: str | Path | Scenario | Loaded,
     *,
@@ -98,6 +120,7 @@ def solve(
     Raises:
         InputError: bad input.
         InternalError: proofs or check disagree.
+        PlanInterrupted: Ctrl-C; it carries the best plan found by then.
     """
     started = time.monotonic()
     options = options or SolveOptions()
@@ -107,7 +130,7 @@ def solve(
     known = Modes()
     prepared = prepare(inputs, known)
     settings = remaining(options.settings(progress), started)
-    found = decide(prepared, options.solver, settings)
+    found = _decided(prepared, options.solver, settings)
     conflict = explain_infeasible(inputs, known, prepared, settings) if found.status == "infeasible" else None
     info = SolveInfo(
         solver=found.solver,
@@ -120,6 +143,8 @@ def solve(
     )
     report = Report(info, prepared.problem.rejections, provenance(loaded, inputs, found.choice), conflict)
     plan = plan_of(found, prepared, inputs, report)
+    if found.interrupted:
+        raise PlanInterrupted(plan)
     if plan.status != "optimal" or plan.objective.value is None or options.solver == "enumerate":
         return plan
     settings = remaining(options.settings(), started)

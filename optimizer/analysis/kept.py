@@ -36,6 +36,8 @@ def _unasked(empty: tuple[()] | None = None) -> Any:
 class Analyses(Result):
     """What was asked about a plan, by command; what was not asked is missing from the file."""
 
+    baselines: tuple[dict[str, object], ...] = _unasked(())
+    """Obvious alternatives to the plan, as ``solve`` finds them."""
     compare: Comparison | None = _unasked()
     """The best plan of every platform."""
     alternatives: Alternatives | None = _unasked()

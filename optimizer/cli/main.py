@@ -33,6 +33,7 @@ from optimizer.cli import (
 )
 from optimizer.cli.options import app
 from optimizer.cli.output import report_error
+from optimizer.cli.solve import INTERRUPTED
 from optimizer.errors import ClusterbuyError, InputError, InternalError, Problem
 from optimizer.version import __version__
 
@@ -41,8 +42,6 @@ COMMANDS = (
     catalog, quotes, report, verify, diff, schema,
 )  # fmt: skip
 """Modules whose import registers commands, in the order of ``--help``."""
-
-INTERRUPTED = 130
 
 _UsageError = typer.BadParameter.__bases__[0]
 

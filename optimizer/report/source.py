@@ -175,7 +175,6 @@ def read_source(path: str | Path, library: Library | None = None) -> Source:
     differing = {file.path: changed_since(file.path, file.sha256) for file in inputs}
     changed = tuple(path for path, text in differing.items() if text == path)
     missing = tuple(path for path, text in differing.items() if text not in (None, path))
-    asked = {key: item for key, item in plan.analyses.items() if key != "baselines"}
-    kept = analyses_of(plan.model_copy(update={"analyses": asked}))
-    obvious = tuple(Obvious.model_validate(item) for item in plan.analyses.get("baselines", ()))
+    kept = analyses_of(plan)
+    obvious = tuple(Obvious.model_validate(item) for item in kept.baselines)
     return Source(plan, str(path), loaded, unread, changed, missing, kept, obvious)

@@ -53,6 +53,18 @@ class Answer:
     bound: int | None = None
 
 
+class SolveInterrupted(KeyboardInterrupt):
+    """Ctrl-C while a model was being solved, with what was found by then.
+
+    Attributes:
+        answer: Feasible or unknown, or even proven.
+    """
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__("interrupted while solving")
+        self.answer = answer
+
+
 class Backend(Protocol):
     """A solver of linear integer models."""
 

@@ -17,7 +17,7 @@ from typing import Literal
 
 from optimizer.cost.choice import Choice
 from optimizer.errors import InternalError
-from optimizer.solver.backend import Answer, Backend, Progress, Settings
+from optimizer.solver.backend import Answer, Backend, Progress, Settings, SolveInterrupted
 from optimizer.solver.bounds import bounder
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.highs import Highs
@@ -46,6 +46,7 @@ class Found:
         bound: Proven bound on the first objective (major units, days, or 1e15 FLOP); None when unknown.
         solver: Solver used.
         proof: One sentence on what proves the status.
+        interrupted: Whether Ctrl-C ended the search.
     """
 
     status: Literal["optimal", "feasible", "infeasible", "unknown"]
@@ -53,6 +54,19 @@ class Found:
     bound: Decimal | None
     solver: str
     proof: str
+    interrupted: bool = False
+
+
+class SearchInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a search, with the best plan of the model it was solving.
+
+    Attributes:
+        found: Feasible, or unknown without a plan.
+    """
+
+    def __init__(self, found: Found) -> None:
+        super().__init__("interrupted while searching")
+        self.found = found
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +137,19 @@ def search(problem: Problem, name: SolverName, settings: Settings, *, unique: bo
 
 def _solve(problem: Problem, solver: Backend, effort: _Effort) -> _Solved:
     model = build_model(problem)
-    return _Solved(model, solver.solve(model.linear, model.objectives()[0], effort.left(model)))
+    try:
+        return _Solved(model, solver.solve(model.linear, model.objectives()[0], effort.left(model)))
+    except SolveInterrupted as stop:
+        raise SearchInterrupted(_so_far(_Solved(model, stop.answer), solver)) from None
+
+
+def _so_far(solved: _Solved, solver: Backend) -> Found:
+    """Return the incumbent of a search that was interrupted."""
+    model, answer = solved.model, solved.answer
+    choice = model.choice(answer.values) if answer.values else None
+    status: Literal["feasible", "unknown"] = "unknown" if choice is None else "feasible"
+    # no bound: the model may hold a part of the runs only
+    return Found(status, choice, None, solver.name, "interrupted before a proof", interrupted=True)
 
 
 def _promising(problem: Problem, ranked: Sequence[Profile], solver: Backend, effort: _Effort) -> _Solved | None:
