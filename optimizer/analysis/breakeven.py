@@ -18,6 +18,7 @@ from optimizer.analysis.scales import Grouping, Knob, one_platform, one_quote, v
 from optimizer.api import SolveOptions, inputs_of
 from optimizer.cost.frame import Frame
 from optimizer.errors import InputError, Problem
+from optimizer.io.cache import engine_store
 from optimizer.io.loaded import Loaded
 from optimizer.io.prices import first_price
 from optimizer.results import Number, Result
@@ -155,7 +156,7 @@ def breakeven(
     subject = _subject(inputs.frame, quote, platform, after_run=after_run)
     _check_bounds(factors)
     effort = Effort(options.solver, single(options), time.monotonic())
-    family = Family(inputs, subject.move, effort, known or Modes())
+    family = Family(inputs, subject.move, effort, known or Modes(engine_store()))
     refuse_other_objectives(family.problem(ONE), "breakeven")
     base = family.best(ONE, ONE)
     if base is None:

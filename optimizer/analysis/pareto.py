@@ -19,6 +19,7 @@ from optimizer.analysis.optimum import Effort, best_choice, bounds, refuse_other
 from optimizer.api import SolveOptions, inputs_of
 from optimizer.cost.choice import Choice
 from optimizer.cost.frame import DAY, Frame
+from optimizer.io.cache import engine_store
 from optimizer.io.loaded import Loaded
 from optimizer.results import Number, Result
 from optimizer.solver.assemble import priced
@@ -74,7 +75,7 @@ def pareto(loaded: Loaded, *, options: SolveOptions | None = None, known: Modes 
     options = options or SolveOptions()
     effort = Effort(options.solver, single(options), time.monotonic())
     inputs = inputs_of(loaded)
-    modes = known or Modes()
+    modes = known or Modes(engine_store())
     prepared = prepare(inputs, modes)
     refuse_other_objectives(prepared.problem, "pareto")
 
