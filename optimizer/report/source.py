@@ -16,7 +16,7 @@ from optimizer.io.consistency import horizon_end
 from optimizer.io.json_text import rounded_plan
 from optimizer.io.plans import read_plan
 from optimizer.io.scenario import SETS, reload_scenario
-from optimizer.results import Award, Number, Plan, Result, Status
+from optimizer.results import Award, Plan
 from optimizer.schema.quote import Offer, Quote
 from optimizer.schema.scenario import CostEntry
 from optimizer.solver.check import Facts, case_of
@@ -28,25 +28,6 @@ if TYPE_CHECKING:
     from optimizer.io.document import Document
     from optimizer.io.library import Library
     from optimizer.io.loaded import Loaded
-
-
-class Obvious(Result):
-    """An obvious alternative to the plan, or why there is none (``analyses.baselines``)."""
-
-    name: str
-    """single_quote, owned, rented or on_demand."""
-    status: Status
-    detail: str | None
-    """The quote of ``single_quote``."""
-    total: Number | None
-    npv: Number | None
-    finish: dt.date | None
-    objective: Number | None
-    difference: Number | None
-    """How much worse than the plan its objective is."""
-    unit: str
-    reason: str | None
-    """Why there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +42,6 @@ class Source:
         changed: Input files that read differently now.
         missing: Input files that were not found from the current folder.
         analyses: What was asked about the plan and kept in its file.
-        obvious: The obvious alternatives that ``solve`` keeps; empty in plans of earlier versions.
     """
 
     plan: Plan
@@ -71,7 +51,6 @@ class Source:
     changed: tuple[str, ...]
     missing: tuple[str, ...]
     analyses: Analyses
-    obvious: tuple[Obvious, ...]
 
     @property
     def currency(self) -> str:
@@ -175,6 +154,4 @@ def read_source(path: str | Path, library: Library | None = None) -> Source:
     differing = {file.path: changed_since(file.path, file.sha256) for file in inputs}
     changed = tuple(path for path, text in differing.items() if text == path)
     missing = tuple(path for path, text in differing.items() if text not in (None, path))
-    kept = analyses_of(plan)
-    obvious = tuple(Obvious.model_validate(item) for item in kept.baselines)
-    return Source(plan, str(path), loaded, unread, changed, missing, kept, obvious)
+    return Source(plan, str(path), loaded, unread, changed, missing, analyses_of(plan))

@@ -53,7 +53,7 @@ def test_every_amount_of_the_plan_stands_in_the_page(plan, data):
     assert amounts(found.column("awards", "Amount")) == [award["cost"] for award in data["awards"]]
     totals = ["?" if after["total"] is None else f"{after['total']:,.2f}" for after in cost["after_run"]]
     assert found.column("after-run", "Total (") == totals
-    assert amounts(found.column("options", "Net present value")) == [cost["npv"]]
+    assert amounts(found.column("options", "Net present value")[:1]) == [cost["npv"]]
     net = amounts(found.column("cash-by-quarter", "Net ("))
     assert sum(net[:-1]) == net[-1] == cost["total"]
 
