@@ -194,8 +194,7 @@ class Outlook:
 
     def _kw_day(self, site: str) -> float:
         facts = self.frame.site(site)
-        price = sum(float(self.frame.amount(money)) for money in prices_per_kwh(facts))
-        return 24 * float(facts.pue) * price
+        return 24 * float(facts.pue) * float(sum(self.frame.amount(price) for price in prices_per_kwh(facts)))
 
     def energy(self, slot: Slot, modes: Counts, starts: Counts) -> Costs:
         """Return what runs draw beyond idle power."""

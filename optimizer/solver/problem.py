@@ -42,6 +42,7 @@ from optimizer.solver.offers import (
     unit_power_kw,
     units_per_rack,
 )
+from optimizer.units import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +192,7 @@ def margin_days(workload: Workload, frame: Frame) -> int:
 
 def days_unit(margin: int) -> str:
     """Return the unit in which a deadline and the end of a run are compared: both count the margin between them."""
-    return f"days from today, {margin} days of margin included" if margin else "days from today"
+    return f"days from today, {counted(margin, 'day')} of margin included" if margin else "days from today"
 
 
 def pools(frame: Frame) -> tuple[tuple[Pool, ...], tuple[Rejection, ...]]:

@@ -130,12 +130,12 @@ def first_proof(problem: Problem, settings: Settings) -> tuple[Found | None, Dec
 def _applies(problem: Problem) -> bool:
     """Return whether leaving things out can only make plans cheaper: nothing that is left out has a negative cost."""
     frame = problem.frame
-    amounts = (amount.value for entry in frame.scenario.costs for _, amount in table(entry, frame))
+    amounts = (amount for entry in frame.scenario.costs for _, amount in table(entry, frame))
     lines = (line.price for option in problem.options for line in option.offer.lines)
     power = [pool.platform.node_power_kw for pool in problem.pools if pool.site]
     draws = all(card.training is None or card.idle is None or card.training >= card.idle for card in power)
     discounts = any(isinstance(price, Money) and price.amount < 0 for price in lines)
-    return bool(problem.profiles) and draws and not discounts and all(amount >= 0 for amount in amounts)
+    return bool(problem.profiles) and draws and not discounts and all(amount.value >= 0 for amount in amounts)
 
 
 def _model(problem: Problem) -> Builder:

@@ -42,7 +42,7 @@ def _entries(piece: Piece, after: After, frame: Frame) -> Iterator[Charge]:
     """Yield what one unit pays for counted entries at the lowest amount of their tables."""
     for entry in matching(frame, piece.option):
         if entry.per in COUNTED:
-            lowest = min((amount for _, amount in table(entry, frame)), key=lambda amount: amount.value)
+            lowest = min(amount for _, amount in table(entry, frame))
             charge = counted_charge(entry, lowest, piece, after, frame)
             if charge:
                 yield charge

@@ -237,9 +237,9 @@ def _solve(problem: Problem, solver: Backend, effort: _Effort) -> _Solved:
     first = model.objectives()[0]
     try:
         answer = solver.solve(model.linear, first, effort.left(model))
-        return _Solved(model, audited(answer, model.linear, first, solver.name))
     except SolveInterrupted as stop:
         raise SearchInterrupted(_so_far(_Solved(model, stop.answer), solver)) from None
+    return _Solved(model, audited(answer, model.linear, first, solver.name))
 
 
 def _so_far(solved: _Solved, solver: Backend) -> Found:
