@@ -133,7 +133,7 @@ def test_a_proven_plan_is_left_alone() -> None:
 
 def test_no_plan_costs_more_than_its_baselines_and_enumeration_agrees() -> None:
     beaten = 0
-    for seed in [*range(41_000, 41_025), *range(42_000, 42_025)]:
+    for seed in [*range(41_000, 41_015), *range(42_000, 42_015)]:
         world = (instance if seed < 42_000 else clauses)(seed).frame()
         with suppress(InputError):  # too large to enumerate
             enumerate_plans(prepared(world).problem)
@@ -148,4 +148,4 @@ def test_no_plan_costs_more_than_its_baselines_and_enumeration_agrees() -> None:
                 assert rows["on_demand"]["objective"] == pytest.approx(float(oracle.bound), abs=0.01), seed
             beaten += any(row["difference"] for row in rows.values())
             assert plan.objective.value is not None
-    assert beaten > 6
+    assert beaten > 3
