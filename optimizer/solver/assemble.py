@@ -40,7 +40,7 @@ def priced(choice: Choice, frame: Frame) -> Priced:
 
 
 def band_of(mode: Candidate) -> Band | None:
-    """Return the range of a run's duration as plans state it; None for stated days."""
+    """Return the band of a mode as plans state it; None for a stated mode."""
     if mode.low_days is None or mode.high_days is None:
         return None
     low, high = (Decimal(str(round(days, 2))) for days in (mode.low_days, mode.high_days))

@@ -84,7 +84,10 @@ def _run_breaches(run: WorkloadPlan, inputs: Inputs) -> Iterator[Breach]:
         return
     for figure in FIGURES:
         yield from _differs(figure, run.name, getattr(run, figure), getattr(mode, figure))
-    yield from _differs("band", run.name, run.band, band_of(mode))
+    stated, band = dict(run.band or ()), dict(band_of(mode) or ())
+    for figure, days in stated.items():
+        if days is not None:  # plans of earlier versions state less
+            yield from _differs(f"band.{figure}", run.name, days, band.get(figure))
 
 
 def _predicted(run: WorkloadPlan, inputs: Inputs) -> Candidate | None:
