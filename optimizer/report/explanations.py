@@ -140,8 +140,10 @@ def _win_if(change: WinIf) -> str:
 
 
 def _plan(result: Explanation) -> Iterable[RenderableType]:
-    yield Text("Why this many nodes: what each limit alone would need", style="bold")
-    yield table(("limit", ">nodes", "", ""), map(_need, result.nodes), indent=2)
+    for run in dict.fromkeys(need.workload for need in result.nodes):
+        yield Text(f"Why this many nodes for {run}: what each limit alone would need", style="bold")
+        own = [need for need in result.nodes if need.workload == run]
+        yield table(("limit", ">nodes", "", ""), map(_need, own), indent=2)
     if result.worth:
         yield Text("What one more unit is worth (solved again with each step)", style="bold")
         yield table(("limit", "step", ">worth", ""), map(_worth, result.worth), indent=2)
