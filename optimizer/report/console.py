@@ -52,7 +52,7 @@ def plan_screen(plan: Plan, scenario_file: str) -> RenderableType:
     """Return the answer of ``solve``; amounts of ``plan`` are rounded already."""
     parts: list[RenderableType] = [_headline(plan)]
     if plan.conflict is not None:
-        parts.append(conflict_screen(plan.conflict, scenario_file))
+        parts.append(conflict_screen(plan.conflict, scenario_file, searched=plan.solve.solver != "none"))
     if plan.awards:
         parts += [Text(f"\nSign by order date {plan.awards[0].order_date}", style="bold"), _awards(plan.awards)]
     if plan.workloads:
@@ -86,11 +86,13 @@ def _baselines(plan: Plan) -> list[RenderableType]:
     return [Text(f"Saves     {' · '.join(texts)}")] if texts else []
 
 
-def conflict_screen(conflict: Conflict, scenario_file: str) -> RenderableType:
+def conflict_screen(conflict: Conflict, scenario_file: str, *, searched: bool = True) -> RenderableType:
     """Return the limits that cannot hold together; where nothing is known of cures, what finds them."""
     if not conflict.limits:
         return Text("No plan meets every limit. Which limits clash was not found in time: raise --time-limit.")
     lines = limits_that_clash(conflict)
+    if not searched:
+        lines.append(Text("  Known before any search: each need is the very least, a plan may need more.", style="dim"))
     if conflict.relaxations:
         lines += [Text("Smallest changes that work, each alone:", style="bold"), *map(change, conflict.relaxations)]
     elif conflict.joint:
