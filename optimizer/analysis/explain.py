@@ -139,11 +139,12 @@ def explain(
 def _infeasible(prepared: Prepared, bench: Bench, pinned: Collection[str], known: Conflict | None) -> Conflict:
     """Return the conflict with its cures; what was known before any search where the effort ran out."""
     found = with_relaxations(conflict_of(bench.probe, prepared), bench, pinned)
-    if known is not None and not found.limits:
-        return known
+    if not found.limits and known is None:
+        raise UndecidedError("there is no plan, but which limits clash was not found in time; raise --time-limit")
+    found = found if found.limits or known is None else known
     named = {limit.name for limit in found.limits}
     others = tuple(rejection for rejection in prepared.problem.rejections if rejection.limit not in named)
-    return found.model_copy(update={"left_out": others})
+    return found.model_copy(update={"left_out": others, "cut_short": bench.settings.spent})
 
 
 def _plan(choice: Choice, prepared: Prepared, bench: Bench, *, worth: bool) -> Explanation:
@@ -213,7 +214,10 @@ def _rejected(
     possible = tuple(_possible(change, gap, alone) for change, gap in zip(changes, gaps, strict=True))
     return base.model_copy(
         update={"answer": "rejected", "gap": None, "objective_gap": None, "rejection": rejection}
-        | {"would_win_if": possible, "conflict": conflict}
+        | {
+            "would_win_if": possible,
+            "conflict": conflict.model_copy(update={"cut_short": bench.settings.spent}),
+        }
     )
 
 

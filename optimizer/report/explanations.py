@@ -62,6 +62,8 @@ def _changes(conflict: Conflict, gives: str, pinned: Sequence[str]) -> Iterator[
         together = gives.replace("gives", "give").replace("makes", "make")
         yield Text(f"No change of one limit is enough. Together these {together} (solved again):", style="bold")
         yield from map(change, conflict.joint)
+    elif conflict.cut_short:
+        yield Text(f"Which change {gives} was not found within the time limit: raise --time-limit.", style="bold")
     elif all(limit.name in NEGOTIABLE for limit in conflict.limits):
         held = f" while {', '.join(map(words, pinned))} may not change" if pinned else ""
         yield Text(f"No change of up to three negotiable limits {gives}{held}.", style="bold")
