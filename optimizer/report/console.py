@@ -12,7 +12,7 @@ from rich.text import Text
 
 from optimizer.analysis.reasons import grouped
 from optimizer.report.sentences import bullets, change, limits_that_clash, reasons, rejection_sentence, words
-from optimizer.report.text import UNKNOWN, amount, capacity, layout_text, number, share
+from optimizer.report.text import CAPACITY_UNITS, UNKNOWN, amount, capacity, layout_text, number, share
 from optimizer.results import Award, Conflict, Cost, LimitUse, Plan, WorkloadPlan
 from optimizer.units import counted
 
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from optimizer.analysis.backtest import Backtest
     from optimizer.io.understood import Check, UnderstoodOffer
     from optimizer.results import CompareRow, Comparison, Verification
-
-CAPACITY_UNITS = frozenset({"1e15 FLOP", "accelerators"})
-"""Units of an objective that is neither money nor time."""
 
 _STATUS_STYLE = {"optimal": "bold green", "feasible": "bold yellow", "infeasible": "bold red", "unknown": "bold red"}
 _EACH = {

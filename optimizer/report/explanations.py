@@ -21,7 +21,7 @@ from optimizer.report.sentences import (
     rejection_sentence,
     words,
 )
-from optimizer.report.text import amount, number, share
+from optimizer.report.text import CAPACITY_UNITS, amount, capacity, measured, number, share
 from optimizer.results import Conflict, Figure
 from optimizer.units import counted
 
@@ -113,7 +113,7 @@ def _thens(result: Explanation) -> Iterator[str]:
 
 
 def _compared(then: Decimal, result: Explanation) -> str:
-    size = f"{number(abs(then))} {result.objective_unit}"
+    size = measured(abs(then), result.objective_unit)
     if result.objective_unit == result.unit:
         return f"would cost {size} {'more' if then > 0 else 'less'} than the plan as it stands (net present value)"
     return f"would be {'worse' if then > 0 else 'better'} than the plan as it stands by {size}"
@@ -122,7 +122,7 @@ def _compared(then: Decimal, result: Explanation) -> str:
 def _worse(result: Explanation) -> str:
     if result.objective_unit == result.unit:
         return f"would cost {number(result.gap)} {result.unit} more (net present value)"
-    worse = f"{number(result.objective_gap)} {result.objective_unit}"
+    worse = measured(result.objective_gap, result.objective_unit)
     return f"would be worse by {worse}; net present value {number(result.gap)} {result.unit} higher"
 
 
@@ -160,7 +160,12 @@ def _need(need: NodeNeed) -> tuple[str, ...]:
 
 
 def _worth(worth: Worth) -> tuple[str, ...]:
-    return (words(worth.limit), worth.step, amount(worth.worth), worth.unit)
+    gain = (amount(worth.worth), worth.unit)
+    if worth.worth is None:
+        gain = ("", "not found in time")
+    elif worth.unit in CAPACITY_UNITS:
+        gain = (capacity(worth.worth, worth.unit), "")
+    return (words(worth.limit), worth.step, *gain)
 
 
 def difference_screen(result: Difference) -> RenderableType:
