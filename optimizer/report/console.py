@@ -11,7 +11,15 @@ from rich.table import Table
 from rich.text import Text
 
 from optimizer.analysis.reasons import grouped
-from optimizer.report.sentences import bullets, change, limits_that_clash, reasons, rejection_sentence, words
+from optimizer.report.sentences import (
+    NEGOTIABLE,
+    bullets,
+    change,
+    limits_that_clash,
+    reasons,
+    rejection_sentence,
+    words,
+)
 from optimizer.report.text import CAPACITY_UNITS, UNKNOWN, amount, capacity, layout_text, number, share
 from optimizer.results import Award, Conflict, Cost, LimitUse, Plan, WorkloadPlan
 from optimizer.units import counted
@@ -94,7 +102,7 @@ def conflict_screen(conflict: Conflict, scenario_file: str, *, searched: bool = 
         lines += [Text("Smallest changes that work, each alone:", style="bold"), *map(change, conflict.relaxations)]
     elif conflict.joint:
         lines += [Text("Smallest changes that work together:", style="bold"), *map(change, conflict.joint)]
-    else:
+    elif all(limit.name in NEGOTIABLE for limit in conflict.limits):
         lines.append(Text(f"Smallest changes that would work: clusterbuy explain {scenario_file}"))
     return Group(*lines)
 

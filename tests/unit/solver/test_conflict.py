@@ -187,3 +187,13 @@ def test_of_several_runs_only_the_late_one_is_named() -> None:
     assert limit.reason == (
         "soon can be done by 2027-02-02 at the earliest (3 days of margin included); it is due on 2027-01-20"
     )
+
+
+def test_a_run_that_no_horizon_holds_is_told_how_long_it_takes() -> None:
+    """Far beyond the calendar: ten million years on the only boxes."""
+    world = frame(
+        quote(purchase(100)), workloads=workload({"platform": "box", "nodes": 2, "days": 3_652_500_000, "source": "x"})
+    )
+    (limit,) = explained(world).limits
+    assert (limit.name, limit.needed, limit.available, limit.unit) == ("deadline", 3_652_500_000, 365, "days")
+    assert limit.reason == "train takes 3,652,500,000 days on 2 nodes; the horizon (horizon_months) ends after 365"
