@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import re
 import signal
 import subprocess
@@ -280,6 +282,18 @@ def test_a_run_that_was_stopped_goes_on_and_says_the_same(
     assert before < 1 + 1500 / 50
     resumed, whole = (answer(capsys, *question, *more)[1] | {"wall_s": 0} for more in (["--results", store], []))
     assert resumed == whole
+
+
+def test_a_terminal_shows_rate_and_time_left(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    master, slave = pty.openpty()
+    with os.fdopen(slave, "w", encoding="utf-8") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        assert main(["risk", str(scenario), "--samples", "150", "--json", os.devnull]) == 0
+        terminal.flush()
+        shown = os.read(master, 10_000).decode()
+    os.close(master)
+    assert [text[:6] for text in shown.split("\r\x1b[K")[1:]] == ["1 of 3", "2 of 3", "3 of 3"]
+    assert re.search(r"1 of 3, \d+\.\d per second, \d+ s left", shown)
 
 
 @pytest.mark.slow

@@ -85,6 +85,16 @@ def test_few_solves_prove_what_one_per_sample_finds(tmp_path: Path, spread: floa
         assert own.solves < 20
 
 
+def test_enumeration_finds_the_same_price_samples(tmp_path: Path) -> None:
+    loaded = small(tmp_path, "workloads.train.modes=[{platform: h100-sxm, nodes: 2, days: 100, source: x}]")
+    own, other = (
+        answer(risk(loaded, 10, vary="prices", ranges=ranges(loaded, 0.5, 1.5), options=SolveOptions(solver=name)))
+        for name in ("auto", "enumerate")
+    )  # type: ignore[arg-type]
+    skip = {"wall_s": 0, "solves": 0}
+    assert own.model_copy(update=skip) == other.model_copy(update=skip)
+
+
 @pytest.mark.parametrize("vary", ["prices", "all"])
 def test_two_processes_and_a_resumed_run_give_the_same(tmp_path: Path, vary: str) -> None:
     loaded = small(tmp_path)
