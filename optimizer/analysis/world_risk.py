@@ -31,7 +31,8 @@ from optimizer.io.loaded import Loaded
 from optimizer.schema.quote import SiteOffer
 from optimizer.schema.ranges import Ranges
 from optimizer.solver.backend import Settings
-from optimizer.solver.planner import Modes
+from optimizer.solver.planner import Modes, prepare
+from optimizer.solver.plans import checked_choice
 from optimizer.solver.search import SolverName
 
 
@@ -82,8 +83,12 @@ class WorldTask:
 
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
-        """The candidates, cheapest first."""
-        return tuple(candidate_plans(self.world.problem(self.known), self.effort))
+        """The candidates, cheapest first, each checked independently."""
+        prepared = prepare(self.world.inputs, self.known)
+        found = tuple(candidate_plans(prepared.problem, self.effort))
+        for choice in found:
+            checked_choice(choice, prepared, self.world.inputs)
+        return found
 
     @cached_property
     def plans(self) -> tuple[PlanBrief, ...]:
