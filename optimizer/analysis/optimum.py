@@ -14,11 +14,11 @@ from optimizer.errors import InputError
 from optimizer.errors import Problem as Fault
 from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
-from optimizer.solver.bounds import bounder
+from optimizer.solver.bounds import MARGIN, bounder
 from optimizer.solver.enumerate import enumerate_plans
 from optimizer.solver.model import build_model
 from optimizer.solver.problem import Problem, Profile
-from optimizer.solver.search import MARGIN, PROMISING, SolverName, backend, search
+from optimizer.solver.search import PROMISING, SolverName, backend, search
 
 
 def single(options: SolveOptions) -> Settings:

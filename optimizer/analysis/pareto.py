@@ -16,6 +16,7 @@ from decimal import Decimal
 from optimizer.analysis.decisions import PlanBrief, brief
 from optimizer.analysis.lines import tolerance
 from optimizer.analysis.optimum import Effort, best_choice, bounds, refuse_other_objectives, several, single
+from optimizer.analysis.world import stored_modes
 from optimizer.api import SolveOptions, inputs_of
 from optimizer.cost.choice import Choice
 from optimizer.cost.frame import DAY, Frame
@@ -74,7 +75,7 @@ def pareto(loaded: Loaded, *, options: SolveOptions | None = None, known: Modes 
     options = options or SolveOptions()
     effort = Effort(options.solver, single(options), time.monotonic())
     inputs = inputs_of(loaded)
-    modes = known or Modes()
+    modes = known or stored_modes()
     prepared = prepare(inputs, modes)
     refuse_other_objectives(prepared.problem, "pareto")
 

@@ -26,7 +26,7 @@ from optimizer.analysis.price_plans import PricePlan, budgets_of, price_plan, un
 from optimizer.analysis.sampling import points
 from optimizer.analysis.scales import by_quote, quote_factors
 from optimizer.analysis.sweep import Outcome, Sweeping, sweep
-from optimizer.analysis.world import World
+from optimizer.analysis.world import World, stored_modes
 from optimizer.api import inputs_of
 from optimizer.cost.choice import Choice
 from optimizer.engine.layouts import Booleans, Floats, Integers
@@ -75,7 +75,7 @@ class Market:
     seed: int
     solver: SolverName
     settings: Settings
-    known: Modes = field(default_factory=Modes)
+    known: Modes = field(default_factory=stored_modes)
 
     def __reduce__(self) -> tuple[type[Market], tuple[object, ...]]:
         """Pickle the question only."""

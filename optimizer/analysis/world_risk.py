@@ -22,7 +22,7 @@ from optimizer.analysis.reality import Sample, Signed, duration
 from optimizer.analysis.sampling import points
 from optimizer.analysis.sweep import Sweeping, sweep
 from optimizer.analysis.uncertain import price_range
-from optimizer.analysis.world import World
+from optimizer.analysis.world import World, stored_modes
 from optimizer.api import inputs_of
 from optimizer.cost.choice import Choice
 from optimizer.engine.layouts import Booleans, Floats
@@ -65,7 +65,7 @@ class WorldTask:
     solver: SolverName
     settings: Settings
     late_day: Decimal | None
-    known: Modes = field(default_factory=Modes)
+    known: Modes = field(default_factory=stored_modes)
 
     def __reduce__(self) -> tuple[type[WorldTask], tuple[object, ...]]:
         """Pickle the question only."""

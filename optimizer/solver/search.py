@@ -18,7 +18,7 @@ from typing import Literal
 from optimizer.cost.choice import Choice
 from optimizer.errors import InternalError
 from optimizer.solver.backend import Answer, Backend, Progress, Settings, SolveInterrupted
-from optimizer.solver.bounds import bounder
+from optimizer.solver.bounds import MARGIN, bounder
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.highs import Highs
 from optimizer.solver.model import CompactModel, build_model
@@ -29,9 +29,6 @@ PROMISING = 24
 
 PROMISING_PER_POOL = 6
 """Most of them in one pool."""
-
-MARGIN = 1e-6
-"""Relative margin on floating-point bounds before a profile is dropped."""
 
 SolverName = Literal["auto", "cp-sat", "highs", "enumerate"]
 
@@ -156,20 +153,20 @@ def _promising(problem: Problem, ranked: Sequence[Profile], solver: Backend, eff
     """Return the best plan over the most promising profiles; None when there are few, or they hold none."""
     if len(ranked) <= PROMISING:
         return None
-    first = set(_spread(ranked))
+    first = set(spread(ranked))
     solved = _solve(problem.keep(profile for profile in problem.profiles if profile in first), solver, effort)
     return solved if solved.answer.values else None
 
 
-def _spread(ranked: Sequence[Profile]) -> list[Profile]:
+def spread(ranked: Sequence[Profile]) -> list[Profile]:
     """Return the first profiles, but of no pool so many that a limit it cannot meet leaves no plan among them."""
     taken: Counter[str] = Counter()
-    spread = []
+    kept = []
     for profile in ranked:
         taken[profile.pool.name] += 1
         if taken[profile.pool.name] <= PROMISING_PER_POOL:
-            spread.append(profile)
-    return spread[:PROMISING]
+            kept.append(profile)
+    return kept[:PROMISING]
 
 
 def _could_win(profiles: Sequence[Profile], bound: dict[Profile, float], first: _Solved | None) -> list[Profile]:
