@@ -21,14 +21,13 @@ from optimizer.analysis.price_risk import DIGITS, Span
 from optimizer.analysis.reality import Sample, Signed, duration
 from optimizer.analysis.sampling import points
 from optimizer.analysis.sweep import Sweeping, sweep
-from optimizer.analysis.uncertain import price_range
+from optimizer.analysis.uncertain import price_range, slips
 from optimizer.analysis.world import World, stored_modes
 from optimizer.api import inputs_of
 from optimizer.cost.choice import Choice
 from optimizer.engine.layouts import Booleans, Floats
 from optimizer.errors import InputError, Problem
 from optimizer.io.loaded import Loaded
-from optimizer.schema.quote import SiteOffer
 from optimizer.schema.ranges import Ranges
 from optimizer.solver.backend import Settings
 from optimizer.solver.planner import Modes, prepare
@@ -117,7 +116,7 @@ class WorldTask:
         awards = [taken.option for choice in self.choices for taken in choice.taken]
         spans = price_spans(self.loaded, self.ranges)
         prices = {f"price.{quote}": spans[quote] for quote in sorted({award.quote.quote for award in awards})}
-        sites = sorted({a.quote.quote for a in awards if isinstance(a.offer, SiteOffer)})
+        sites = sorted({a.quote.quote for a in awards if slips(a.offer)})
         delivery = {f"delivery.{q}": self.ranges.delivery.ends(Decimal(0)) for q in sites}
         platforms = sorted({run.platform.id for choice in self.choices for run in choice.runs if run.candidate.layout})
         speed = {f"performance.{p}": (Decimal(0), Decimal(1)) for p in platforms}
