@@ -93,6 +93,7 @@ class Pseudonyms:
             counts[letter] += 1
             self._name(quote, f"quote-{letter.lower()}" + (f"-{counts[letter]}" if counts[letter] > 1 else ""))
         self._pattern = _pattern(self._table)
+        self._known: dict[str, str] = {}
 
     def _name(self, quote: Quote, name: str) -> None:
         """Name a quote, its file, its offers and their regions, in the forms in which plans mention them."""
@@ -110,7 +111,9 @@ class Pseudonyms:
 
     def text(self, text: str) -> str:
         """Return text with every name replaced, the longest first."""
-        return self._pattern.sub(lambda match: self._table[match[0]], text)
+        if text not in self._known:  # plans repeat few texts many times
+            self._known[text] = self._pattern.sub(lambda match: self._table[match[0]], text)
+        return self._known[text]
 
     def replaced(self, data: Any) -> Any:
         """Return data of a plan with every text replaced but words of closed lists; keys included."""
