@@ -176,6 +176,16 @@ def test_rows_are_written_as_a_table(scenario: Path, tmp_path: Path, ending: str
     assert frame["p_budget"].isna().all()
 
 
+def test_rows_of_the_tornado_are_a_table(scenario: Path, tmp_path: Path) -> None:
+    table = tmp_path / "rows.parquet"
+    assert main(["sensitivity", str(scenario), "--quiet", "--rows", str(table)]) == 0
+    frame = pd.read_parquet(table)
+    policy = frame[frame["input"] == "after_run.policy"].iloc[0]
+    assert pd.isna(policy["low"])
+    assert {option["value"] for option in json.loads(policy["options"])} == {"idle", "off", "sell"}
+    assert set(frame["decision_low.platform"]) == {"h100-sxm"}
+
+
 def test_a_table_that_cannot_be_written_is_refused_before_any_solve(
     scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
