@@ -286,6 +286,7 @@ def test_a_run_that_was_stopped_goes_on_and_says_the_same(
     _, errors = process.communicate(timeout=30)
     assert process.returncode == code
     assert b"Traceback" not in errors
+    assert (b"is kept in" in errors) == (how is signal.SIGINT)
     _, alive = psutil.wait_procs([psutil.Process(pid) for pid in left if psutil.pid_exists(pid)], timeout=10)
     assert not alive
     before = store.read_text(encoding="utf-8").count("\n")
