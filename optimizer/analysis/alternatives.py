@@ -18,7 +18,7 @@ from optimizer.io.loaded import Loaded
 from optimizer.results import Conflict, Number, Result
 from optimizer.schema.scenario import Scenario
 from optimizer.solver.assemble import priced
-from optimizer.solver.bounds import bounder
+from optimizer.solver.bounds import MARGIN, bounder
 from optimizer.solver.compare import only
 from optimizer.solver.conflict import conflict_of
 from optimizer.solver.cpsat import CpSat
@@ -27,9 +27,6 @@ from optimizer.solver.model import CompactModel, Objective, build_model
 from optimizer.solver.planner import Prepared, refuse_unbounded
 from optimizer.solver.plans import checked_choice, objective_value
 from optimizer.units import round_money
-
-MARGIN = 1e-6
-"""Relative margin on floating-point bounds before a run is dropped."""
 
 
 class Alternative(Result):

@@ -13,11 +13,12 @@ from optimizer.analysis.decisions import Decision, PlanBrief, brief, decision
 from optimizer.analysis.envelope import Piece, envelope
 from optimizer.analysis.family import ONE, Family
 from optimizer.analysis.lines import Line
-from optimizer.analysis.optimum import Effort, refuse_other_objectives
-from optimizer.analysis.scales import Knob, platform_knob, quote_knob, value_knob
+from optimizer.analysis.optimum import Effort, refuse_other_objectives, single
+from optimizer.analysis.scales import Grouping, Knob, one_platform, one_quote, value_knob
 from optimizer.api import SolveOptions, inputs_of
 from optimizer.cost.frame import Frame
 from optimizer.errors import InputError, Problem
+from optimizer.io.cache import engine_store
 from optimizer.io.loaded import Loaded
 from optimizer.io.prices import first_price
 from optimizer.results import Number, Result
@@ -113,7 +114,7 @@ class _Subject:
     """What is scaled, and the prices that may be shown for it."""
 
     names: dict[str, str]
-    knob: Knob
+    move: Grouping | Knob
     prices: tuple[_Price, ...]
 
     def shown(self, line: Line) -> _Price:
@@ -154,8 +155,8 @@ def breakeven(
     inputs = inputs_of(loaded)
     subject = _subject(inputs.frame, quote, platform, after_run=after_run)
     _check_bounds(factors)
-    effort = Effort(options.solver, options.settings(), time.monotonic())
-    family = Family(inputs, subject.knob, effort, known or Modes())
+    effort = Effort(options.solver, single(options), time.monotonic())
+    family = Family(inputs, subject.move, effort, known or Modes(engine_store()))
     refuse_other_objectives(family.problem(ONE), "breakeven")
     base = family.best(ONE, ONE)
     if base is None:
@@ -271,16 +272,16 @@ def _subject(frame: Frame, quote: str | None, platform: str | None, *, after_run
     if (quote is not None) + (platform is not None) + after_run != 1:
         raise InputError([Problem("breakeven", "not exactly one subject", "Give --quote, --platform or --after-run")])
     if after_run:
-        knob = value_knob(frame)
+        move = value_knob(frame)
         value = frame.scenario.after_run.value_per_accelerator_hour or Money(amount=Decimal(0))
         price = _Price(None, value.amount, value.currency or frame.scenario.currency, "accelerator_hour")
-        return _Subject({"input": "after_run.value_per_accelerator_hour"}, knob, (price,))
+        return _Subject({"input": "after_run.value_per_accelerator_hour"}, move, (price,))
     kind, name = ("quote", quote) if quote is not None else ("platform", platform)
-    knob = quote_knob(frame, str(name)) if kind == "quote" else platform_knob(frame, str(name))
+    grouping = one_quote(frame, str(name)) if kind == "quote" else one_platform(frame, str(name))
     prices = tuple(_prices(frame, quote, platform))
     if not prices:
         raise InputError([Problem(f"--{kind} {name}", "no offer with a price", "Expected a price to scale")])
-    return _Subject({kind: str(name)}, knob, prices)
+    return _Subject({kind: str(name)}, grouping, prices)
 
 
 def _prices(frame: Frame, quote: str | None, platform: str | None) -> Iterator[_Price]:

@@ -7,6 +7,7 @@ A task whose worker is lost is given to another one; the third worker lost over 
 from __future__ import annotations
 
 import re
+import socket
 import threading
 import uuid
 from collections.abc import Iterator, Sequence
@@ -19,8 +20,8 @@ from optimizer.analysis.executors import DIED, Row, Work, guarded
 from optimizer.errors import InputError, Problem
 from optimizer.version import __version__
 
-CONNECT_S = 10.0
-"""Seconds to wait for the scheduler."""
+CONNECT_S = 5.0
+"""Seconds to wait for the scheduler, and for its first worker."""
 
 OPTION = "--dask"
 
@@ -103,7 +104,7 @@ class DaskCluster:
         """Yield rows as they are done; a future that lost too many workers is a failure, a cancelled one ends it all."""
         key_of = {client.submit(_computed, name, key, pure=False): key for key in keys}
         try:
-            for future in as_completed(key_of):
+            for future in as_completed(key_of, loop=client.loop):
                 if future.status == "cancelled":
                     fix = "What is done stays in the file of --results; name it again to go on"
                     raise InputError([Problem(f"{OPTION} {self.address}", "the scheduler is gone", "", fix)])
@@ -116,14 +117,22 @@ class DaskCluster:
 def _connected(address: str) -> Iterator[Client]:
     try:
         client = Client(address, timeout=CONNECT_S, set_as_default=False)
-    except (OSError, TimeoutError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        fix = "Start one with: dask scheduler, then: dask worker ADDRESS --nthreads 1"
-        raise InputError([Problem(f"{OPTION} {address}", "no scheduler answers", reason, fix)]) from None
+    except OSError as error:
+        raise _unanswered(address, error) from None
     try:
+        _wait_for_workers(client, address)
         yield client
     finally:
         client.close(timeout=2)
+
+
+def _wait_for_workers(client: Client, address: str) -> None:
+    """Wait for a first worker: without one a sweep would stand still and say nothing."""
+    try:
+        client.wait_for_workers(1, timeout=CONNECT_S)
+    except TimeoutError:
+        fix = f"Start one with: dask worker {address} --nthreads 1"
+        raise InputError([Problem(f"{OPTION} {address}", "the scheduler has no worker", "", fix)]) from None
 
 
 def _quietly_forget(client: Client, name: str) -> None:
@@ -133,11 +142,22 @@ def _quietly_forget(client: Client, name: str) -> None:
 
 
 def cluster(address: str) -> DaskCluster:
-    """Return the executor of an address.
+    """Return the executor of an address at which something listens.
 
     Raises:
-        InputError: not ``tcp://HOST:PORT`` or ``tls://HOST:PORT``.
+        InputError: not ``tcp://HOST:PORT`` or ``tls://HOST:PORT``, or nobody answers.
     """
-    if not re.fullmatch(r"(tcp|tls)://[^/\s]+:\d{1,5}", address):
+    parts = re.fullmatch(r"(?:tcp|tls)://\[?([^/\s\]]+)\]?:(\d{1,5})", address)
+    if parts is None:
         raise InputError([Problem(f"{OPTION} {address}", "no address of a scheduler", "Expected tcp://HOST:PORT")])
+    try:
+        socket.create_connection((parts[1], int(parts[2])), CONNECT_S).close()
+    except (OSError, OverflowError) as error:
+        raise _unanswered(address, error) from None
     return DaskCluster(address)
+
+
+def _unanswered(address: str, error: Exception) -> InputError:
+    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    fix = "Start one with: dask scheduler, then: dask worker ADDRESS --nthreads 1"
+    return InputError([Problem(f"{OPTION} {address}", f"no scheduler answers ({reason})", "", fix)])

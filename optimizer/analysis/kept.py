@@ -20,7 +20,7 @@ from optimizer.analysis.tornado import Sensitivity
 from optimizer.errors import InputError, Problem
 from optimizer.io.document import path_text
 from optimizer.io.json_schema import json_schema
-from optimizer.results import Comparison, InputFile, Plan, Result
+from optimizer.results import Baseline, Comparison, InputFile, Plan, Result
 
 Analysis = Alternatives | Breakeven | Comparison | Explanation | Pareto | Risk | Sensitivity
 """An answer that a plan can keep."""
@@ -36,6 +36,8 @@ def _unasked(empty: tuple[()] | None = None) -> Any:
 class Analyses(Result):
     """What was asked about a plan, by command; what was not asked is missing from the file."""
 
+    baselines: tuple[Baseline, ...] = _unasked(())
+    """What the plan saves against the obvious alternatives; ``solve`` writes it."""
     compare: Comparison | None = _unasked()
     """The best plan of every platform."""
     alternatives: Alternatives | None = _unasked()

@@ -110,12 +110,14 @@ def sweeping(options: ScenarioOptions, sweep: SweepOptions, output: OutputOption
     """Return how a sweep is carried out; what could not be written at its end is refused now.
 
     Raises:
-        InputError: no cluster can be used, or rows cannot be written in that form.
+        InputError: no cluster can be used, it and processes are asked for, or rows cannot be written in that form.
     """
     from optimizer.analysis.executors import local, remote
     from optimizer.analysis.sweep import Sweeping
 
     check_rows(sweep.rows)
+    if sweep.dask is not None and options.jobs is not None:
+        raise InputError([Problem("--jobs", "given beside --dask", "", "Leave one of them out")])
     executor = local(options.jobs) if sweep.dask is None else remote(sweep.dask)
     return Sweeping(executor, sweep.results, progress_of(output))
 

@@ -200,21 +200,16 @@ class LayoutFlags:
     sequence_parallel: bool = True
 
     def layout(self, job: JobOptions) -> Layout:
-        """Return the layout these flags describe for a job.
-
-        Raises:
-            InputError: The accelerators are not a multiple of one replica.
-        """
-        from optimizer.candidates.ranking import fill_replicas
+        """Return the layout these flags describe for a job, legal or not."""
         from optimizer.results import Layout
 
+        replica = self.tensor_parallel * self.pipeline_parallel * self.context_parallel
         flags = {
             **dataclasses.asdict(self),
             "recompute": self.recompute.value,
-            "data_parallel": self.data_parallel or 1,
+            "data_parallel": self.data_parallel or max(1, job.accelerators // replica),
         }
-        layout = Layout(**flags, global_batch=job.global_batch, precision=job.precision)
-        return layout if self.data_parallel else fill_replicas(layout, job.accelerators)
+        return Layout(**flags, global_batch=job.global_batch, precision=job.precision)
 
 
 def command(name: str, group: typer.Typer = app) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:

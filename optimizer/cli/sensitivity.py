@@ -25,7 +25,7 @@ def sensitivity(
     grid: Annotated[str | None, typer.Option(metavar="INPUT,INPUT", help="Move two inputs together as well.")] = None,
 ) -> int:
     """Each uncertain input at both ends of its range, solved again: ranked, with the value at which the decision flips."""
-    from optimizer.analysis.sensitivity import pair_of, range_of
+    from optimizer.analysis.sensitivity import pair_of, ranges_of
     from optimizer.analysis.sensitivity import sensitivity as analysed
     from optimizer.analysis.tornado import SensitivityRow
     from optimizer.report.analyses import sensitivity_screen
@@ -34,7 +34,7 @@ def sensitivity(
     question = asked(scenario, options, library, output, keep)
     found = analysed(
         question.loaded,
-        ends=dict(map(range_of, ranges or ())),
+        ends=ranges_of(ranges or ()),
         grid=None if grid is None else pair_of(grid),
         options=options.solve_options(),
         how=how,

@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
@@ -124,11 +125,13 @@ def spread(parts: Iterable[tuple[dt.date, Decimal]]) -> tuple[Decimal, Cash]:
     return total, tuple((day, weight / total) for day, weight in kept)
 
 
+@lru_cache(maxsize=1 << 16)  # a plan has few dates, a search asks for them again and again
 def months(first: dt.date, last: dt.date) -> tuple[Decimal, Cash]:
     """Return the months between two days (both counted), and their shares by month end."""
     return spread((end, Decimal(covered) / length) for end, covered, length in calendar_shares(first, last))
 
 
+@lru_cache(maxsize=1 << 16)
 def days(first: dt.date, last: dt.date) -> tuple[Decimal, Cash]:
     """Return the days between two days (both counted), and their shares by month end."""
     return spread((end, Decimal(covered)) for end, covered, _ in calendar_shares(first, last))

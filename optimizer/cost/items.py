@@ -24,7 +24,7 @@ from optimizer.units import add_months, months_between
 
 HOURS_PER_DAY = Decimal(24)
 BEYOND = "commitment_beyond_horizon"
-INVOICED = frozenset({"hardware", "duty", "tax", "lease", "reserved", "on_demand", "block", BEYOND})
+INVOICED = frozenset({"hardware", "duty", "tax", "lease", "reserved", "on_demand", "block", "dedicated", BEYOND})
 """Items of the vendor's invoices and what customs adds to them."""
 
 
@@ -144,12 +144,24 @@ def order_charges(option: Option, frame: Frame) -> list[Charge]:
     """Return the charges of an award that do not depend on its quantity, with non-recoverable tax."""
     lines = (line for line in priced_lines(option) if line.per == "order")
     charges = [_line_charge(line, option, option.lots[0], frame) for line in lines]
+    return [*system_charges(option, frame), *charges, *taxes(charges, option)]
+
+
+def system_charges(option: Option, frame: Frame) -> list[Charge]:
+    """Return the price of a run on a dedicated system, by the quote's milestones, with non-recoverable tax."""
+    if not option.is_dedicated or not isinstance(option.offer.price, Money):
+        return []
+    price = net_stated("price", option.offer.price, "per run", option.source, option, frame)
+    charges = [Charge("dedicated", (price,), milestone_cash(option.quote.payment, option.lots[0], frame))]
     return [*charges, *taxes(charges, option)]
 
 
 def hire_charges(piece: Piece) -> list[Charge]:
-    """Return what one hired unit costs until its end, with non-recoverable tax: monthly by the hour, a block at its start."""
-    if not piece.option.is_hired or piece.option.end is None:
+    """Return what one hired unit costs until its end, with non-recoverable tax: monthly by the hour, a block at its start.
+
+    The units of a dedicated system cost nothing by themselves: its price is for the run (``system_charges``).
+    """
+    if not piece.option.is_hired or piece.option.is_dedicated or piece.option.end is None:
         return []
     count, cash = days(piece.lot.delivery, piece.option.end)
     block = isinstance(piece.option.offer, BlockOffer)
@@ -162,17 +174,32 @@ def hire_charges(piece: Piece) -> list[Charge]:
     return [*charges, *taxes(charges, piece.option)]
 
 
-def excess_charges(piece: Piece, start: dt.date, end: dt.date, frame: Frame) -> list[Charge]:
-    """Return the hours one reserved unit runs beyond what take-or-pay covers, with non-recoverable tax."""
-    offer = piece.option.offer
+def committed_hours(option: Option) -> Decimal | None:
+    """Return the hours of one reserved unit that are paid whether used or not; None for other offers."""
+    offer = option.offer
     if not isinstance(offer, ReservedOffer):
+        return None
+    return offer.take_or_pay * offer.term_months * offer.hours_per_month
+
+
+def excess_charges(piece: Piece, run_days: int, last_run: dt.date) -> list[Charge]:
+    """Return the hours one reserved unit runs beyond what take-or-pay covers, with non-recoverable tax.
+
+    Args:
+        piece: What is reserved.
+        run_days: Days of all runs it counts for.
+        last_run: Last day of the last run of the plan; paid at the end of its month.
+    """
+    committed = committed_hours(piece.option)
+    if committed is None or HOURS_PER_DAY * run_days <= committed:
         return []
-    used = HOURS_PER_DAY * ((end - start).days + 1)
-    excess = used - offer.take_or_pay * offer.term_months * offer.hours_per_month
-    if excess <= 0:
-        return []
-    factors = (_price_factor(piece, "unit and hour"), Factor("hours beyond commitment", excess, "h", "plan"))
-    charges = [Charge("reserved", factors, days(end, end)[1])]
+    return hours_beyond(piece, HOURS_PER_DAY * run_days - committed, last_run)
+
+
+def hours_beyond(piece: Piece, hours: Decimal, last_run: dt.date) -> list[Charge]:
+    """Return what hours beyond the commitment of one reserved unit cost, with non-recoverable tax."""
+    factors = (_price_factor(piece, "unit and hour"), Factor("hours beyond commitment", hours, "h", "plan"))
+    charges = [Charge("reserved", factors, days(last_run, last_run)[1])]
     return [*charges, *taxes(charges, piece.option)]
 
 
@@ -202,7 +229,7 @@ def priced_lines(option: Option) -> Iterator[QuoteLine]:
 
 
 def milestone_cash(payment: tuple[Milestone, ...], lot: Lot, frame: Frame) -> Cash:
-    """Return the days and shares of a purchase's payments for one lot."""
+    """Return the days and shares of the payments for one lot of a purchase, or for a dedicated system."""
     events = {"order": frame.order_date, "delivery": lot.delivery, "acceptance": lot.ready}
     return tuple(
         (add_months(events[stone.at] + stone.plus_days * DAY, stone.plus_months), stone.share)
@@ -285,7 +312,8 @@ def _line_charge(line: QuoteLine, option: Option, lot: Lot, frame: Frame) -> Cha
     factors = [net_stated(line.item, line.price, per, option.source, option, frame)]  # type: ignore[arg-type]  # priced
     if line.per != "order":
         factors.append(Factor(f"{line.per}s per unit", Decimal(per_unit(line.per, option)), line.per, "platform"))
-    cash = milestone_cash(option.quote.payment, lot, frame) if option.is_purchase else on_day(lot.delivery)
+    staged = option.is_purchase or option.is_dedicated
+    cash = milestone_cash(option.quote.payment, lot, frame) if staged else on_day(lot.delivery)
     return Charge(f"line:{line.item}", tuple(factors), cash, contingent=option.is_purchase)
 
 

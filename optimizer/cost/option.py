@@ -7,12 +7,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
+from math import ceil
 
 from optimizer.cost.charge import Factor, power, stated
 from optimizer.cost.frame import DAY, Frame
 from optimizer.schema.base import Money
 from optimizer.schema.platform import Platform
-from optimizer.schema.quote import BlockOffer, LeaseOffer, Offer, OnDemandOffer, PurchaseOffer, Quote, TieredPrice
+from optimizer.schema.quote import (
+    BlockOffer,
+    DedicatedOffer,
+    LeaseOffer,
+    Offer,
+    OnDemandOffer,
+    PurchaseOffer,
+    Quote,
+    TieredPrice,
+)
 
 UNLIMITED_UNITS = 10**6
 """Stands for no maximum; far above any real order."""
@@ -33,6 +43,11 @@ class Lot:
     ready: dt.date
 
 
+def pool_name(platform: str, place: str, system: str = "") -> str:
+    """Return the name of a pool: ``platform@place``; a dedicated system (``quote/offer``) is a pool of its own."""
+    return f"{platform}@{place}#{system}" if system else f"{platform}@{place}"
+
+
 @dataclass(frozen=True, eq=False)
 class Option:
     """One offer at one place, delivered from one day.
@@ -46,6 +61,7 @@ class Option:
         site: Our site; None for a rental.
         lots: Deliveries in order (one without lots).
         end: Last day of a lease or reserved contract, of a hire once its run is known; None when bought.
+        follows: Offered only for a run that starts, on its ready day, after another run.
     """
 
     quote: Quote
@@ -56,6 +72,7 @@ class Option:
     site: str | None
     lots: tuple[Lot, ...]
     end: dt.date | None
+    follows: bool = False
 
     @property
     def offer_key(self) -> tuple[str, str]:
@@ -70,7 +87,17 @@ class Option:
     @property
     def pool(self) -> str:
         """The pool it joins."""
-        return f"{self.platform.id}@{self.place}"
+        return pool_name(self.platform.id, self.place, self.system)
+
+    @property
+    def system(self) -> str:
+        """``quote/offer`` of a dedicated system; empty for capacity that any run may use."""
+        return "/".join(self.offer_key) if self.is_dedicated else ""
+
+    @property
+    def is_dedicated(self) -> bool:
+        """A system for one run, paid by the run."""
+        return isinstance(self.offer, DedicatedOffer)
 
     @property
     def is_purchase(self) -> bool:
@@ -79,13 +106,13 @@ class Option:
 
     @property
     def is_hired(self) -> bool:
-        """Rented for one run: by the hour, or as a block of days."""
-        return isinstance(self.offer, OnDemandOffer | BlockOffer)
+        """Taken for one run: by the hour, as a block of days, or as a dedicated system."""
+        return isinstance(self.offer, OnDemandOffer | BlockOffer | DedicatedOffer)
 
     def hire_end(self, run_end: dt.date) -> dt.date | None:
         """Return the last day of a hire for a run that ends on a day; None when no block is long enough.
 
-        By the hour: that day. A block: the shortest allowed length, a multiple of its row's step up to its ``to``.
+        By the hour, and of a dedicated system: that day. A block: the shortest allowed length, a multiple of its row's step up to its ``to``.
         """
         if not isinstance(self.offer, BlockOffer):
             return run_end
@@ -198,9 +225,24 @@ def is_incremental(option: Option) -> bool:
 
 
 def maximum(option: Option) -> int:
-    """Return the largest order in units."""
+    """Return the largest order in units; of a dedicated system the largest it states days for."""
     most = option.offer.units.max
+    if isinstance(option.offer, DedicatedOffer):
+        return max(mode.units for mode in option.offer.modes)
     return UNLIMITED_UNITS if most is None else most
+
+
+def smallest_order(offer: Offer) -> int:
+    """Return the fewest units an offer can be awarded in; of a dedicated system the fewest it states days for."""
+    if isinstance(offer, DedicatedOffer):
+        return min(mode.units for mode in offer.modes)
+    first = min(offer.price.breaks) if isinstance(offer.price, TieredPrice) else 1
+    return ceil(max(offer.units.min, first, 1) / offer.units.step) * offer.units.step
+
+
+def most_nodes(option: Option) -> int:
+    """Return the nodes of the largest order."""
+    return maximum(option) * option.platform.nodes_per_unit
 
 
 def possible_pieces(option: Option, frame: Frame) -> tuple[Piece, ...]:

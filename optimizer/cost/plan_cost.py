@@ -113,17 +113,15 @@ def award_charges(taken: Taken, runs: Sequence[Run], after: After, frame: Frame)
     """Yield the charges of one award, without ``costs`` entries and contingency."""
     for piece, count in award_pieces(taken.option, taken.units, frame):
         units = Factor("units", Decimal(count), "unit", "plan")
-        for charge in (*unit_charges(piece, after, frame), *_usage_charges(piece, runs, frame)):
+        for charge in (*unit_charges(piece, after, frame), *_usage_charges(piece, runs, after)):
             yield charge.times(units)
     yield from order_charges(taken.option, frame)
 
 
-def _usage_charges(piece: Piece, runs: Sequence[Run], frame: Frame) -> Iterator[Charge]:
-    option = piece.option
+def _usage_charges(piece: Piece, runs: Sequence[Run], after: After) -> Iterator[Charge]:
     yield from hire_charges(piece)
-    for run in runs:
-        if run.pool == option.pool and serves(piece, run.start, run.end):
-            yield from excess_charges(piece, run.start, run.end, frame)
+    served = (run for run in runs if run.pool == piece.option.pool and serves(piece, run.start, run.end))
+    yield from excess_charges(piece, sum(run.candidate.days for run in served), after.last_run)
 
 
 def serves(piece: Piece, start: dt.date, end: dt.date) -> bool:

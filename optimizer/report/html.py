@@ -128,9 +128,15 @@ _LONG_WORD = 24
 """Letters from which a word without a blank may be broken anywhere."""
 
 
+_SHORT_WORD = 16
+"""Letters up to which a single word, mostly an id with hyphens, stays on one line."""
+
+
 def _isolated(text: str) -> str:
-    long = any(len(word) > _LONG_WORD for word in text.split())
-    return str(Markup('<bdi class="{}">{}</bdi>').format("long" if long else "words", text))
+    words = text.split()
+    long = any(len(word) > _LONG_WORD for word in words)
+    kind = "long" if long else "n" if len(words) == 1 and len(text) <= _SHORT_WORD else "words"
+    return str(Markup('<bdi class="{}">{}</bdi>').format(kind, text))
 
 
 def _whole(text: str) -> str:

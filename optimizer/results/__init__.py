@@ -108,6 +108,8 @@ class LayoutRow(Result):
     """Peak allocated memory of the worst stage, 1e9 bytes."""
     memory_limit_gb: float
     """Memory of one accelerator, 1e9 bytes."""
+    headroom_gb: float
+    """What may still be allocated before it no longer fits, 1e9 bytes; negative when it does not."""
     verdict: Literal["fits", "tight", "does_not_fit"]
     """Whether it can be planned with."""
     memory: dict[str, float]
@@ -138,6 +140,7 @@ class Candidate:
         high_days: 90th percentile of the duration.
         effective_flop_per_accelerator_day: Useful model FLOP per accelerator and day; None for a stated mode.
         source: Where a stated mode comes from.
+        system: ``quote/offer`` of the dedicated system that states it; empty otherwise.
         p50_days: Median of the duration.
         p80_days: 80th percentile of the duration.
     """
@@ -159,6 +162,7 @@ class Candidate:
     high_days: float | None
     effective_flop_per_accelerator_day: float | None
     source: str = "engine"
+    system: str = ""
     p50_days: float | None = None
     p80_days: float | None = None
 
@@ -244,6 +248,10 @@ class Award(Result):
     """What is paid for the award itself, to the end of its contract: price, lines, duty and non-recoverable tax."""
     lots: tuple[AwardLot, ...] = ()
     """Its deliveries in order."""
+    tax_included: Number | None = None
+    """Rate of the tax inside ``unit_price``; None when there is none inside."""
+    workload: str | None = None
+    """The run it is hired for (on demand, block); None for what every run it covers may use."""
 
 
 class LimitUse(Result):
@@ -263,10 +271,14 @@ class ConflictLimit(Result):
     """One limit of a conflict."""
 
     name: LimitName
-    needed: Number | None
-    available: Number | None
+    needed: Figure
+    available: Figure
     unit: str
     period: str | None
+    reason: str | None = None
+    """One sentence where the figures do not say it all."""
+    group: int = 1
+    """Limits of one group leave no plan together; of several groups each does so by itself."""
 
 
 class Relaxation(Result):
@@ -292,6 +304,8 @@ class Conflict(Result):
     minimal: bool
     relaxations: tuple[Relaxation, ...] = ()
     joint: tuple[Relaxation, ...] = ()
+    left_out: tuple[Rejection, ...] = ()
+    """Offers and platforms left out for other reasons."""
 
 
 class Objective(Result):
@@ -317,6 +331,8 @@ class SolveInfo(Result):
     layouts_evaluated: int
     proof: str
     """One sentence: what proves the status."""
+    time_limit_s: float | None = None
+    """Seconds it was given; None = no limit."""
 
 
 class InputFile(Result):
@@ -411,6 +427,10 @@ class CompareRow(Result):
     binding: tuple[str, ...] | None
     """Limits whose removal alone would improve the plan; None when not computed."""
     rejection: Rejection | None
+    objective: Number | None = None
+    """What the plan is chosen by: present value, days from today, or capacity."""
+    unit: str | None = None
+    """Unit of the objective."""
 
 
 class Comparison(Result):
@@ -419,9 +439,36 @@ class Comparison(Result):
     rows: tuple[CompareRow, ...]
 
 
+BaselineName = Literal["single_quote", "owned", "rented", "on_demand"]
+"""The best plan of one quote; on today's fleet; on capacity rented for any term; rented by the hour."""
+
+
+class Baseline(Result):
+    """An obvious alternative to a plan, or why there is none (``analyses.baselines`` of a plan)."""
+
+    name: BaselineName
+    status: Literal["optimal", "feasible", "infeasible", "unknown"]
+    detail: str | None
+    """The quote of ``single_quote``."""
+    total: Number | None
+    npv: Number | None
+    finish: dt.date | None
+    objective: Number | None
+    """Its objective, in ``unit``."""
+    difference: Number | None
+    """How much worse than the plan its objective is; 0 when the plan is no better."""
+    unit: str
+    """Unit of objective and difference: the currency, days or capacity."""
+    reason: str | None
+    """Why there is none."""
+
+
 class Verification(Result):
     """The answer of ``verify``."""
 
     ok: bool
     breaches: tuple[str, ...]
     changed_inputs: tuple[str, ...]
+    """Files that read differently than when the plan was made."""
+    not_found: tuple[str, ...] = ()
+    """Files that are neither where they were nor beside the plan: whether they changed is not known."""

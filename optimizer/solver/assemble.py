@@ -13,7 +13,7 @@ from optimizer.cost.charge import Charge
 from optimizer.cost.choice import Choice, Run, Taken
 from optimizer.cost.frame import Frame
 from optimizer.cost.items import is_invoiced
-from optimizer.cost.option import award_pieces, fill_lots, is_incremental
+from optimizer.cost.option import award_pieces, fill_lots, is_incremental, pool_name
 from optimizer.cost.plan_cost import Priced, award_charges, price
 from optimizer.results import (
     AfterRunCost,
@@ -59,7 +59,7 @@ def workload_plan(run: Run, scenario: Scenario) -> WorkloadPlan:
         architecture=scenario.workloads[mode.workload].architecture,
         platform=mode.platform,
         place=run.place,
-        pool=run.pool,
+        pool=pool_name(run.platform.id, run.place),
         nodes=mode.nodes,
         accelerators=mode.accelerators,
         layout=mode.layout,
@@ -100,12 +100,14 @@ def award(taken: Taken, choice: Choice, frame: Frame) -> Award:
         accelerators=taken.units * accelerators,
         unit_price=quoted / taken.units,
         currency=frame.scenario.currency,
+        tax_included=tax.rate if tax.included and tax.rate else None,
         tier=pieces[-1][0].first if is_incremental(option) else pieces[0][0].tier,
         order_date=frame.order_date,
         delivery_date=pieces[-1][0].lot.delivery,
         contract_end=option.end,
         lots=tuple(AwardLot(units=units, delivery_date=lot.delivery) for lot, units in fill_lots(option, taken.units)),
         cost=cost,
+        workload=taken.workload,
     )
 
 

@@ -17,8 +17,8 @@ from typing import Literal
 
 from optimizer.cost.choice import Choice
 from optimizer.errors import InternalError
-from optimizer.solver.backend import Answer, Backend, Progress, Settings
-from optimizer.solver.bounds import bounder
+from optimizer.solver.backend import Answer, Backend, Progress, Settings, SolveInterrupted
+from optimizer.solver.bounds import MARGIN, bounder
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.highs import Highs
 from optimizer.solver.model import CompactModel, build_model
@@ -29,9 +29,6 @@ PROMISING = 24
 
 PROMISING_PER_POOL = 6
 """Most of them in one pool."""
-
-MARGIN = 1e-6
-"""Relative margin on floating-point bounds before a profile is dropped."""
 
 SolverName = Literal["auto", "cp-sat", "highs", "enumerate"]
 
@@ -46,6 +43,7 @@ class Found:
         bound: Proven bound on the first objective (major units, days, or 1e15 FLOP); None when unknown.
         solver: Solver used.
         proof: One sentence on what proves the status.
+        interrupted: Whether Ctrl-C ended the search.
     """
 
     status: Literal["optimal", "feasible", "infeasible", "unknown"]
@@ -53,6 +51,19 @@ class Found:
     bound: Decimal | None
     solver: str
     proof: str
+    interrupted: bool = False
+
+
+class SearchInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a search, with the best plan of the model it was solving.
+
+    Attributes:
+        found: Feasible, or unknown without a plan.
+    """
+
+    def __init__(self, found: Found) -> None:
+        super().__init__("interrupted while searching")
+        self.found = found
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,27 +134,39 @@ def search(problem: Problem, name: SolverName, settings: Settings, *, unique: bo
 
 def _solve(problem: Problem, solver: Backend, effort: _Effort) -> _Solved:
     model = build_model(problem)
-    return _Solved(model, solver.solve(model.linear, model.objectives()[0], effort.left(model)))
+    try:
+        return _Solved(model, solver.solve(model.linear, model.objectives()[0], effort.left(model)))
+    except SolveInterrupted as stop:
+        raise SearchInterrupted(_so_far(_Solved(model, stop.answer), solver)) from None
+
+
+def _so_far(solved: _Solved, solver: Backend) -> Found:
+    """Return the incumbent of a search that was interrupted."""
+    model, answer = solved.model, solved.answer
+    choice = model.choice(answer.values) if answer.values else None
+    status: Literal["feasible", "unknown"] = "unknown" if choice is None else "feasible"
+    # no bound: the model may hold a part of the runs only
+    return Found(status, choice, None, solver.name, "interrupted before a proof", interrupted=True)
 
 
 def _promising(problem: Problem, ranked: Sequence[Profile], solver: Backend, effort: _Effort) -> _Solved | None:
     """Return the best plan over the most promising profiles; None when there are few, or they hold none."""
     if len(ranked) <= PROMISING:
         return None
-    first = set(_spread(ranked))
+    first = set(spread(ranked))
     solved = _solve(problem.keep(profile for profile in problem.profiles if profile in first), solver, effort)
     return solved if solved.answer.values else None
 
 
-def _spread(ranked: Sequence[Profile]) -> list[Profile]:
+def spread(ranked: Sequence[Profile]) -> list[Profile]:
     """Return the first profiles, but of no pool so many that a limit it cannot meet leaves no plan among them."""
     taken: Counter[str] = Counter()
-    spread = []
+    kept = []
     for profile in ranked:
         taken[profile.pool.name] += 1
         if taken[profile.pool.name] <= PROMISING_PER_POOL:
-            spread.append(profile)
-    return spread[:PROMISING]
+            kept.append(profile)
+    return kept[:PROMISING]
 
 
 def _could_win(profiles: Sequence[Profile], bound: dict[Profile, float], first: _Solved | None) -> list[Profile]:

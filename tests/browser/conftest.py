@@ -6,20 +6,18 @@ Without one these tests are skipped, except in CI, where they fail: a skipped ch
 from __future__ import annotations
 
 import os
-import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from optimizer.cli.main import main
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = (
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
-    "--disable-sync", "--no-first-run",
-)  # fmt: skip
+sys.path.insert(0, str(Path(__file__).parent))
+from chromium import NAMES, program, started
+
 DEAR_RENT = ("--set", "quotes.lagoon-5.offers.reserved.price=60")
 """With it the starter buys: its report has lots, power, a cost build-up."""
 
@@ -31,14 +29,12 @@ ANALYSES = (
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    program = next(filter(None, map(shutil.which, NAMES)), None)
-    if program is None:
+    path = program()
+    if path is None:
         missing = f"none of {', '.join(NAMES)} is installed"
         pytest.fail(missing) if os.environ.get("CI") else pytest.skip(missing)
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
-        yield started
-        started.close()
+    with started(path) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

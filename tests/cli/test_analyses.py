@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pandas as pd
+import psutil
 import pytest
 
 from optimizer.analysis.kept import analyses_of
@@ -105,7 +107,8 @@ def test_every_analysis_is_kept_in_the_plan_as_its_command_writes_it(
         for command, ways in ASKED.items()
     }
     kept = json.loads(saved.read_text(encoding="utf-8"))["analyses"]
-    assert list(kept) == list(ASKED)
+    assert list(kept) == ["baselines", *ASKED]
+    del kept["baselines"]
     lists = ("explain", "breakeven")
     assert {command: found if command in lists else [found] for command, found in kept.items()} == answers
     typed = analyses_of(read_plan(saved))
@@ -151,7 +154,7 @@ def test_the_schema_of_a_plan_describes_its_analyses(capsys: pytest.CaptureFixtu
     capsys.readouterr()
     assert main(["schema", "plan"]) == 0
     schema = json.loads(capsys.readouterr().out)
-    assert list(schema["properties"]["analyses"]["properties"]) == list(ASKED)
+    assert set(schema["properties"]["analyses"]["properties"]) == {*ASKED, "baselines"}
     assert {"Pareto", "Breakeven", "Switch", "Sensitivity", "Risk", "Worth", "Alternatives"} <= set(schema["$defs"])
     assert set(schema["$defs"]["Breakeven"]["properties"]) >= {"quote", "price", "basis", "holds", "switches", "curve"}
     references = re.findall(r'"#/\$defs/(\w+)"', json.dumps(schema))
@@ -222,7 +225,7 @@ def test_bad_usage_is_refused(
 
 def test_screens_name_what_matters(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command, words in (
-        (["pareto"], "every point proven"),
+        (["pareto"], "every point proven and checked"),
         (["breakeven", "--quote", "ada"], "h100-sxm from Bob"),
         (["sensitivity"], "inputs change nothing"),
         (["risk", "--samples", "40"], "Worth knowing before signing"),
@@ -232,20 +235,51 @@ def test_screens_name_what_matters(scenario: Path, capsys: pytest.CaptureFixture
         assert words in " ".join(capsys.readouterr().out.split())
 
 
-def test_a_killed_run_resumes_and_says_the_same(scenario: Path, tmp_path: Path) -> None:
-    store = tmp_path / "results.jsonl"
-    command = [sys.executable, "-m", "optimizer.cli", "risk", str(scenario), "--samples", "2000", "--quiet"]
-    whole, resumed = tmp_path / "whole.json", tmp_path / "resumed.json"
-    process = subprocess.Popen([*command, "--results", str(store)])
+def started_until_rows(command: list[str], store: Path) -> subprocess.Popen[bytes]:
+    """Start a sweep and return when its first rows are kept."""
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
     while not store.exists() or store.read_text(encoding="utf-8").count("\n") < 3:
         assert process.poll() is None
         time.sleep(0.02)
-    process.kill()
-    process.wait()
-    subprocess.run([*command, "--results", str(store), "--json", str(resumed)], check=True)
-    subprocess.run([*command, "--json", str(whole)], check=True)
-    one, two = (json.loads(path.read_text(encoding="utf-8")) | {"wall_s": 0} for path in (whole, resumed))
-    assert one == two
+    return process
+
+
+def children(process: subprocess.Popen[bytes]) -> set[int]:
+    return {child.pid for child in psutil.Process(process.pid).children(recursive=True)}
+
+
+@pytest.mark.parametrize(
+    ("jobs", "how", "code"), [(1, signal.SIGKILL, -9), (2, signal.SIGINT, 130), (2, signal.SIGKILL, -9)]
+)
+def test_a_run_that_was_stopped_goes_on_and_says_the_same(
+    scenario: Path, tmp_path: Path, jobs: int, how: signal.Signals, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Killed or interrupted: what is done is kept, no process is left behind."""
+    store = tmp_path / "results.jsonl"
+    question = ["risk", str(scenario), "--samples", "1500"]
+    command = [
+        sys.executable,
+        "-m",
+        "optimizer.cli",
+        *question,
+        "--quiet",
+        "--jobs",
+        str(jobs),
+        "--results",
+        str(store),
+    ]
+    process = started_until_rows(command, store)
+    left = children(process)
+    process.send_signal(how)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert b"Traceback" not in errors
+    _, alive = psutil.wait_procs([psutil.Process(pid) for pid in left if psutil.pid_exists(pid)], timeout=10)
+    assert not alive
+    before = store.read_text(encoding="utf-8").count("\n")
+    assert before < 1 + 1500 / 50
+    resumed, whole = (answer(capsys, *question, *more)[1] | {"wall_s": 0} for more in (["--results", store], []))
+    assert resumed == whole
 
 
 @pytest.mark.slow

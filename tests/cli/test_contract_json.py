@@ -26,8 +26,8 @@ LAYOUT = (
     " data_parallel sharding_stage micro_batch global_batch recompute sequence_parallel precision"
 )
 ROW = (
-    "nodes accelerators layout step_time_s tokens_per_s_per_accelerator mfu memory_gb memory_limit_gb verdict memory"
-    " time"
+    "nodes accelerators layout step_time_s tokens_per_s_per_accelerator mfu memory_gb memory_limit_gb headroom_gb"
+    " verdict memory time"
 )
 JOB = "--architecture llama-3-1-8b --platform h100-sxm --accelerators 64 --sequence-length 8192 --global-batch 128"
 
@@ -80,10 +80,10 @@ def test_compare(capsys, headline):
 
 def test_layouts_and_predict(capsys):
     code, ranking = answer(capsys, "layouts", *JOB.split(), "--top", "3")
-    assert (code, list(ranking)) == (0, ["rows", "evaluated", "fitting", "wall_s"])
+    assert (code, list(ranking)) == (0, ["rows", "evaluated", "fitting", "tied", "wall_s", "nothing_fits"])
     assert [list(row) for row in ranking["rows"]] == [ROW.split()] * 3
     code, row = answer(capsys, "predict", *JOB.split(), "--tensor-parallel", "2")
-    assert (code, list(row)) == (0, ROW.split())
+    assert (code, list(row)) == (0, [*ROW.split(), "changes"])
 
 
 def test_bad_input_is_an_error_object(capsys, headline):

@@ -173,7 +173,9 @@ def _moves(found: Sensitivity, moving: list[SensitivityRow]) -> Table:
     return Table("tornado-table", "table.tornado", columns, tuple(_move(row, found.currency) for row in moving))
 
 
-def _figure(value: Decimal | str, unit: str) -> Cell:
+def _figure(value: Decimal | str | None, unit: str) -> Cell:
+    if value is None:
+        return term("word.none")
     return measured(value, unit) if isinstance(value, Decimal) else sentence(value)
 
 
@@ -182,9 +184,10 @@ def _move(row: SensitivityRow, currency: str) -> tuple[Cell, ...]:
         phrase("memo.flips_to", value=_figure(flip.value, row.unit), to=decided(flip.to.platform, flip.to.vendors))
         for flip in row.flips
     )
+    low, high = (row.options[0].value, row.options[-1].value) if row.options else (row.low, row.high)
     return (
         sentence(row.input),
-        phrase("memo.range", low=_figure(row.low, row.unit), high=_figure(row.high, row.unit)),
+        phrase("memo.range", low=_figure(low, row.unit), high=_figure(high, row.unit)),
         _figure(row.value, row.unit),
         *(term("word.no_plan") if npv is None else money(npv, currency) for npv in (row.npv_low, row.npv_high)),
         several(flips) if flips else term("word.none"),

@@ -38,7 +38,7 @@ def conflict(source: Source) -> Section:
 
 
 def _limit(limit: ConflictLimit) -> tuple[Cell, ...]:
-    figures = (number(value, limit.unit) for value in (limit.needed, limit.available))
+    figures = (_figure(value, limit.unit) for value in (limit.needed, limit.available))
     return (term(f"limit.{limit.name}"), *figures, sentence(limit.period or ""))
 
 

@@ -66,8 +66,8 @@ def _flips(tornado: Sensitivity) -> Iterable[tuple[Cell, ...]]:
             yield (sentence(row.input), _input(row.value, row.unit), _input(flip.value, row.unit), to)
 
 
-def _input(value: Decimal | str, unit: str) -> Cell:
-    return sentence(value) if isinstance(value, str) else measured(value, unit)
+def _input(value: Decimal | None, unit: str) -> Cell:
+    return term("word.none") if value is None else measured(value, unit)
 
 
 def _switches(found: Breakeven) -> Iterable[tuple[Cell, ...]]:
@@ -185,7 +185,7 @@ _SHORT = 12
 
 
 def signatures(source: Source) -> Section:
-    """Return the checksums of what was decided on, and the lines to sign."""
+    """Return the checksums of what was decided on, and the lines to sign when there is something to sign."""
     inputs = source.plan.provenance.inputs
     used = {document.name for award in source.plan.awards if (document := source.quote_document(award))}
     shown = [file for at, file in enumerate(inputs) if at == 0 or file.path in used]
@@ -194,5 +194,8 @@ def signatures(source: Source) -> Section:
         for file in shown
     )
     rest = ("memo.inputs_all", phrase("memo.inputs_count", files=count(len(inputs))))
+    hashes = Facts((*rows, rest))
+    if source.plan.cost is None:
+        return Section("signatures", "memo.inputs_of", (hashes,))
     lines = tuple((f"signature.{role}", term("signature.line")) for role in ("procurement", "engineering", "finance"))
-    return Section("signatures", "memo.signatures", (Facts((*rows, rest)), Facts(lines)))
+    return Section("signatures", "memo.signatures", (hashes, Facts(lines)))

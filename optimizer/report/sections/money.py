@@ -38,6 +38,7 @@ from optimizer.report.document import (
     term,
 )
 from optimizer.report.exact import exact_cash, product
+from optimizer.report.sections.signing import SPELLED_OUT
 from optimizer.report.source import Source
 from optimizer.results import Cost, Factor
 
@@ -88,7 +89,13 @@ def _exit(source: Source, cost: Cost) -> Cell:
         return phrase("memo.exit_unknown")
     amounts = {"total": money(sold.total, cost.currency), "more": money((sold.total or 0) - cost.total, cost.currency)}
     if silent:
-        return phrase("memo.exit_silent", vendors=names(silent), **amounts)
+        return phrase(
+            "memo.exit_silent",
+            vendors=names(silent)
+            if len(silent) <= SPELLED_OUT
+            else phrase("word.vendors", vendors=number(len(silent))),
+            **amounts,
+        )
     return phrase("memo.exit_terms", **amounts)
 
 

@@ -25,6 +25,7 @@ from optimizer.report.document import (
     several,
     term,
 )
+from optimizer.report.sections.signing import SPELLED_OUT
 from optimizer.report.source import Obvious, Source
 from optimizer.results import CompareRow, Comparison, Plan, Rejection
 
@@ -48,12 +49,19 @@ def options(source: Source) -> Section:
 
 
 def _recommended(plan: Plan) -> tuple[Cell, ...]:
-    what = several(
-        phrase("memo.taken", units=count(a.units), platform=name(a.platform), vendor=name(a.vendor))
-        for a in plan.awards
-    )
     finish = max((run.end for run in plan.workloads.values()), default=None)
-    return (term("option.recommended"), what, *_figures(plan, *_cost(plan)), day(finish))
+    return (term("option.recommended"), _taken(plan), *_figures(plan, *_cost(plan)), day(finish))
+
+
+def _taken(plan: Plan) -> Cell:
+    """Return what is signed: each award, or how many there are."""
+    if len(plan.awards) > SPELLED_OUT:
+        vendors = len({award.vendor for award in plan.awards})
+        return phrase("memo.taken_many", awards=count(len(plan.awards)), vendors=count(vendors))
+    return several(
+        phrase("memo.taken", units=count(each.units), platform=name(each.platform), vendor=name(each.vendor))
+        for each in plan.awards
+    )
 
 
 def _cost(plan: Plan) -> tuple[Decimal | None, Decimal | None]:
@@ -114,6 +122,8 @@ def _missing(source: Source) -> tuple[Block, ...]:
 def losers(source: Source) -> Section:
     """Return why each platform that is not in the plan lost: what it costs more, or the limit that rejects it."""
     compared, plan = source.analyses.compare, source.plan
+    if plan.cost is None:
+        return Section("losers", "memo.refused", (_rejected(plan.rejections),))
     if compared is None:
         absent = Absent("absent.compare", source.command("compare"))
         return Section("losers", "memo.losers", (_rejected(plan.rejections), absent))

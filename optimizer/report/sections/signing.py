@@ -36,7 +36,7 @@ _EACH = {
     "on_demand": "each.hour",
     "dedicated": "each.run",
 }
-_SPELLED_OUT = 3
+SPELLED_OUT = 3
 """Awards that are named in the lead sentence; more are counted there and listed below."""
 
 
@@ -53,7 +53,7 @@ def _leads(source: Source) -> list[Cell]:
         return [phrase("memo.sign_nothing")]
     if not plan.awards:
         return [phrase("memo.sign_none_needed")]
-    if len(plan.awards) <= _SPELLED_OUT:
+    if len(plan.awards) <= SPELLED_OUT:
         return [_lead(award, plan.cost.currency) for award in plan.awards]
     total = sum((award.cost for award in plan.awards), Decimal(0))
     vendors = len({award.vendor for award in plan.awards})

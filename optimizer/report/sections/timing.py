@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator
 from decimal import Decimal
 from math import ceil
 
@@ -155,44 +156,34 @@ def calendar(source: Source) -> Bars:
             [(lot.units, lot.delivery_date) for lot in award.lots] or [(award.units, award.delivery_date)]
         )
     ]
-    bars += [
-        Bar(
-            phrase("chart.run_of", run=name(run.name)),
-            (
-                Span(
-                    "span.run",
-                    day(run.start),
-                    day(run.end + _ONE_DAY),
-                    phrase("span.from_to", first=day(run.start), last=day(run.end)),
-                ),
-            ),
-            _deadline(run, source),
-        )
-        for run in plan.workloads.values()
-    ]
+    bars += [bar for run in plan.workloads.values() for bar in _run_bars(run, source)]
     today = plan.provenance.today
     start = Span("span.today", day(today), day(today), day(today))
     return Bars("calendar", "chart.calendar", "axis.date", tuple(bars), (start,), from_zero=False)
 
 
+def _run_bars(run: WorkloadPlan, source: Source) -> Iterator[Bar]:
+    """Yield a run as planned, with its deadline, and the days between which 8 of 10 such runs end."""
+    yield Bar(
+        phrase("chart.run_of", run=name(run.name)), (_days("span.run", run.start, run.end),), _deadline(run, source)
+    )
+    if run.band is not None:
+        ends = (_end_after(run, run.band.low_days), _end_after(run, run.band.high_days))
+        yield Bar(phrase("chart.band_of", run=name(run.name)), (_days("span.band", *ends),))
+
+
+def _days(series: str, first: dt.date, last: dt.date) -> Span:
+    """Return a span over whole days, the last one included."""
+    return Span(series, day(first), day(last + _ONE_DAY), phrase("span.from_to", first=day(first), last=day(last)))
+
+
 def _award_spans(ordered: dt.date, delivered: dt.date, setup_days: int, end: dt.date | None) -> tuple[Span, ...]:
     ready = delivered + dt.timedelta(days=setup_days)
     waiting = Span(
-        "span.lead", day(ordered), day(delivered), phrase("span.lead_to", first=day(ordered), last=day(delivered))
+        "span.lead", day(ordered), day(delivered), phrase("span.from_to", first=day(ordered), last=day(delivered))
     )
     accepting = Span("span.acceptance", day(delivered), day(ready), phrase("span.ready_on", ready=day(ready)))
-    rented = (
-        ()
-        if end is None
-        else (
-            Span(
-                "span.contract",
-                day(ready),
-                day(end + _ONE_DAY),
-                phrase("span.from_to", first=day(ready), last=day(end)),
-            ),
-        )
-    )
+    rented = () if end is None else (_days("span.contract", ready, end),)
     return (waiting, *((accepting,) if setup_days else ()), *rented)
 
 

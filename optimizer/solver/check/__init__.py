@@ -10,10 +10,10 @@ from __future__ import annotations
 from decimal import localcontext
 from itertools import islice, product
 
-from optimizer.errors import InternalError
 from optimizer.results import Award, Plan
+from optimizer.schema.quote import Offer
 from optimizer.solver.check.awards import award_breaches
-from optimizer.solver.check.case import Case, Delivery, Holding, KnownOffer, matches
+from optimizer.solver.check.case import Case, Delivery, Holding, matches
 from optimizer.solver.check.cash import cash
 from optimizer.solver.check.deliveries import readings
 from optimizer.solver.check.facts import Breach, Facts
@@ -89,11 +89,8 @@ def _holdings(plan: Plan, facts: Facts, chosen: tuple[tuple[Delivery, ...], ...]
     return tuple(holdings)
 
 
-def _offer(award: Award, facts: Facts) -> KnownOffer:
-    offer = facts.quotes[award.quote].offers[award.offer]
-    if not isinstance(offer, KnownOffer):  # structure_breaches ended the check before
-        raise InternalError(f"offer type {offer.type} passed the structure check")
-    return offer
+def _offer(award: Award, facts: Facts) -> Offer:
+    return facts.quotes[award.quote].offers[award.offer]
 
 
 def _breaches(case: Case) -> tuple[Breach, ...]:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TypeVar
 
 from optimizer.results import Cost
-from optimizer.schema.quote import BlockOffer, OnDemandOffer
+from optimizer.schema.quote import BlockOffer, DedicatedOffer, OnDemandOffer
 from optimizer.solver.check.after import POLICIES
 from optimizer.solver.check.case import Case
 from optimizer.solver.check.cash import cash, present_value, total
@@ -95,7 +95,11 @@ def fleet_accelerators(case: Case) -> int:
     owned = sum(
         owned.nodes * case.facts.platforms[owned.platform].accelerators_per_node for owned in case.scenario.owned
     )
-    lasting = (holding for holding in case.holdings if not isinstance(holding.offer, BlockOffer | OnDemandOffer))
+    lasting = (
+        holding
+        for holding in case.holdings
+        if not isinstance(holding.offer, BlockOffer | OnDemandOffer | DedicatedOffer)
+    )
     return owned + sum(holding.pieces("accelerator", holding.award.units) for holding in lasting)
 
 

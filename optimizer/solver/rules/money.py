@@ -6,10 +6,19 @@ import datetime as dt
 from collections import defaultdict
 from decimal import Decimal
 
-from optimizer.cost.items import excess_charges, hire_charges, order_charges, unit_charges
+from optimizer.cost.items import (
+    HOURS_PER_DAY,
+    committed_hours,
+    excess_charges,
+    hire_charges,
+    hours_beyond,
+    order_charges,
+    unit_charges,
+)
 from optimizer.cost.plan_cost import owned_charges, run_energy, serves
 from optimizer.solver.ledger import scale_digits, scaled_up
-from optimizer.solver.variables import Builder, Order, PieceVar
+from optimizer.solver.problem import Profile
+from optimizer.solver.variables import Builder, Order, PieceVar, Term
 
 
 def awards(builder: Builder) -> None:
@@ -27,28 +36,59 @@ def _usage(builder: Builder, order: Order, var: PieceVar) -> None:
     if var.profile is not None:
         builder.ledger.book(var.index, hire_charges(var.piece))
         return
+    committed = committed_hours(order.option)
+    if committed is None:
+        return
+    served = [
+        (profile, index)
+        for profile, index in builder.chosen.items()
+        if profile.pool.name == order.option.pool and serves(var.piece, profile.run.start, profile.run.end)
+    ]
+    if builder.problem.several:
+        _hours_of_all(builder, var, committed, served)
+        return
     groups: dict[tuple[dt.date, dt.date], list[int]] = defaultdict(list)
-    for profile, index in builder.chosen.items():
-        run = profile.run
-        served = profile.pool.name == order.option.pool and serves(var.piece, run.start, run.end)
-        if served and excess_charges(var.piece, run.start, run.end, builder.frame):
-            groups[run.start, run.end].append(index)
-    if groups:
-        for (start, end), part in _used_parts(builder, var, groups):
-            builder.ledger.book(part, excess_charges(var.piece, start, end, builder.frame))
+    for profile, index in served:
+        if HOURS_PER_DAY * profile.run.candidate.days > committed:
+            groups[profile.run.start, profile.run.end].append(index)
+    for (start, end), profiles in groups.items():
+        part = _used_part(builder, var, f"{start} {end}", profiles)
+        builder.ledger.book(part, excess_charges(var.piece, (end - start).days + 1, end))
 
 
-def _used_parts(
-    builder: Builder, var: PieceVar, groups: dict[tuple[dt.date, dt.date], list[int]]
-) -> list[tuple[tuple[dt.date, dt.date], int]]:
-    """All units of the award run for the hours of the run: part = units when its profile is chosen."""
-    parts = []
-    for key, profiles in groups.items():
-        part = builder.model.integer(f"{builder.model.names[var.index]}|run {key[0]} {key[1]}", 0, var.upper)
-        terms = [(part, 1), (var.index, -1), *((index, -var.upper) for index in profiles)]
-        builder.model.add("award_money", builder.model.names[part], terms, lower=-var.upper)
-        parts.append((key, part))
-    return parts
+def _used_part(builder: Builder, var: PieceVar, name: str, profiles: list[int]) -> int:
+    """All units of the award run for the hours of a run: part = units when one of its profiles is chosen."""
+    part = builder.model.integer(f"{builder.model.names[var.index]}|run {name}", 0, var.upper)
+    terms = [(part, 1), (var.index, -1), *((index, -var.upper) for index in profiles)]
+    builder.model.add("award_money", builder.model.names[part], terms, lower=-var.upper)
+    return part
+
+
+def _hours_of_all(builder: Builder, var: PieceVar, committed: Decimal, served: list[tuple[Profile, int]]) -> None:
+    """Book the hours of several runs beyond the committed ones, on the last day of the plan.
+
+    parts >= units x runs it counts for; excess >= sum of hours x parts - committed x units on the day that is chosen.
+    Hours are counted in the finest part of one that the commitment asks for.
+    """
+    groups: dict[tuple[str, int], list[int]] = defaultdict(list)
+    longest: dict[str, int] = defaultdict(int)
+    for profile, index in served:
+        days = profile.run.candidate.days
+        groups[profile.workload, days].append(index)
+        longest[profile.workload] = max(longest[profile.workload], days)
+    whole, parts_of_hour = committed.as_integer_ratio()
+    most = int(HOURS_PER_DAY) * parts_of_hour * sum(longest.values()) - whole
+    if most <= 0:
+        return
+    used: list[Term] = []
+    for (name, days), profiles in groups.items():
+        part = _used_part(builder, var, f"{name} {days} days", profiles)
+        used.append((part, -int(HOURS_PER_DAY) * parts_of_hour * days))
+    for day, last in builder.lasts.items():
+        excess = builder.model.integer(f"{builder.model.names[var.index]}|beyond {day}", 0, most * var.upper)
+        terms = [(excess, 1), *used, (var.index, whole), (last, -most * var.upper)]
+        builder.model.add("award_money", builder.model.names[excess], terms, lower=-most * var.upper)
+        builder.ledger.book(excess, hours_beyond(var.piece, Decimal(1) / parts_of_hour, day))
 
 
 def runs(builder: Builder) -> None:

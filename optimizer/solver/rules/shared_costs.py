@@ -280,10 +280,10 @@ def per_run(builder: Builder) -> None:
 def _book_runs(builder: Builder, entry: CostEntry, amount: Factor, row: list[int], orders: Sequence[Order]) -> None:
     for pool in builder.problem.pools:
         own = [order for order in orders if order.option.pool == pool.name]
-        groups: dict[dt.date, list[int]] = defaultdict(list)
+        groups: dict[tuple[str, dt.date], list[int]] = defaultdict(list)
         for profile, index in builder.profiles_in(pool):
-            groups[profile.run.start].append(index)
-        for start, profiles in groups.items() if own else ():
+            groups[profile.workload, profile.run.start].append(index)
+        for (_, start), profiles in groups.items() if own else ():
             paid = builder.model.boolean(f"{entry.name} {pool.name} {start}")
             builder.ledger.book(paid, [run_charge(entry, amount, start)])
             for order in own:

@@ -85,6 +85,7 @@ def test_aliases_share_values() -> None:
     ("text", "message"),
     [
         ("a: 1\nb: 2\na: 3", r't.yaml:3: the key "a" a second time'),
+        ("a: {b: 8,000,000}", r't.yaml:1: the key "000" a second time. .*Write numbers without thousands separators'),
         ("1: a\n1.0: b", r't.yaml:2: the key "1.0" a second time'),
         ("a:\n\tb: 1", r"t.yaml:2: a tab"),
         ("a: 1\n\tb: 1", r"t.yaml:2: a tab"),

@@ -7,6 +7,7 @@ import json
 import re
 import time
 from decimal import Decimal
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,24 @@ def test_dates_and_counts_of_the_plan_stand_in_the_page(plan, data):
     assert found.column("assumptions-table", "Assumption") == [
         each["name"] for each in data["provenance"]["assumptions"]
     ]
+
+
+def test_the_memo_is_in_the_order_in_which_a_committee_reads(plan):
+    headings = re.findall(r'<h2 id="part-([a-z]+)-title">', html_of(plan))
+    assert headings[:12] == [
+        "sign", "answer", "options", "cash", "finish", "after", "limits", "facts", "losers", "evidence", "conditions",
+        "signatures",
+    ]  # fmt: skip
+
+
+def test_peak_and_commitments_are_those_of_the_cash(plan, data):
+    found = read(html_of(plan))
+    by_day: dict[str, Decimal] = {}
+    for move in data["cost"]["cash"]:
+        by_day[move["date"]] = by_day.get(move["date"], Decimal(0)) + move["amount"]
+    sums = list(accumulate(by_day[on] for on in sorted(by_day)))
+    assert f"USD {max(sums):,.2f} on {sorted(by_day)[sums.index(max(sums))]}" in found.text
+    assert f"contractsUSD {sum(award['cost'] for award in data['awards']):,.2f}" in found.text.replace("\n", "")
 
 
 def test_power_is_drawn_against_its_limit(plan):
