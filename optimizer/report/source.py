@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,36 +16,18 @@ from optimizer.io.consistency import horizon_end
 from optimizer.io.json_text import rounded_plan
 from optimizer.io.plans import read_plan
 from optimizer.io.scenario import SETS, reload_scenario
-from optimizer.results import Award, Number, Plan, Result, Status
+from optimizer.results import Award, Plan
 from optimizer.schema.quote import Offer, Quote
 from optimizer.schema.scenario import CostEntry
 from optimizer.solver.check import Facts, case_of
-from optimizer.solver.check.site import PowerStep, power_steps
+from optimizer.solver.check.case import Case
+from optimizer.solver.check.site import SiteStep, power_steps, rack_steps
 from optimizer.solver.check.structure import structure_breaches
 
 if TYPE_CHECKING:
     from optimizer.io.document import Document
     from optimizer.io.library import Library
     from optimizer.io.loaded import Loaded
-
-
-class Obvious(Result):
-    """An obvious alternative to the plan, or why there is none (``analyses.baselines``)."""
-
-    name: str
-    """single_quote, owned, rented or on_demand."""
-    status: Status
-    detail: str | None
-    """The quote of ``single_quote``."""
-    total: Number | None
-    npv: Number | None
-    finish: dt.date | None
-    objective: Number | None
-    difference: Number | None
-    """How much worse than the plan its objective is."""
-    unit: str
-    reason: str | None
-    """Why there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +42,6 @@ class Source:
         changed: Input files that read differently now.
         missing: Input files that were not found from the current folder.
         analyses: What was asked about the plan and kept in its file.
-        obvious: The obvious alternatives that ``solve`` keeps; empty in plans of earlier versions.
     """
 
     plan: Plan
@@ -70,7 +51,6 @@ class Source:
     changed: tuple[str, ...]
     missing: tuple[str, ...]
     analyses: Analyses
-    obvious: tuple[Obvious, ...]
 
     @property
     def currency(self) -> str:
@@ -107,15 +87,23 @@ class Source:
         """Return the first day a delivery can train."""
         return delivered + dt.timedelta(days=self.setup_days(award))
 
-    def power(self) -> Iterator[PowerStep]:
-        """Yield power used and available at each site on each day on which one of them changes."""
+    def power(self) -> Iterable[SiteStep]:
+        """Return power used and available at each site, kW, on each day on which one of them changes."""
+        case = self._case()
+        return () if case is None else power_steps(case)
+
+    def racks(self) -> Iterable[SiteStep]:
+        """Return racks needed and available at each site with zones, on each day on which that may change."""
+        case = self._case()
+        return () if case is None else rack_steps(case)
+
+    def _case(self) -> Case | None:
+        """Return the plan joined with its inputs; None when there is no plan, or it does not go with its inputs."""
         if self.loaded is None or self.plan.cost is None:
-            return
+            return None
         library = self.loaded.library
         facts = Facts(self.loaded.scenario, library.platforms, library.architectures, self.loaded.quotes)
-        if any(structure_breaches(self.plan, facts)):
-            return
-        yield from power_steps(case_of(self.plan, facts))
+        return None if any(structure_breaches(self.plan, facts)) else case_of(self.plan, facts)
 
     @property
     def scenario_file(self) -> str:
@@ -166,7 +154,4 @@ def read_source(path: str | Path, library: Library | None = None) -> Source:
     differing = {file.path: changed_since(file.path, file.sha256) for file in inputs}
     changed = tuple(path for path, text in differing.items() if text == path)
     missing = tuple(path for path, text in differing.items() if text not in (None, path))
-    asked = {key: item for key, item in plan.analyses.items() if key != "baselines"}
-    kept = analyses_of(plan.model_copy(update={"analyses": asked}))
-    obvious = tuple(Obvious.model_validate(item) for item in plan.analyses.get("baselines", ()))
-    return Source(plan, str(path), loaded, unread, changed, missing, kept, obvious)
+    return Source(plan, str(path), loaded, unread, changed, missing, analyses_of(plan))

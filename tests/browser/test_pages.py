@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 CHARTS = {
-    "cash-curve", "vendors-chart", "memory-0", "time-0", "cost-chart", "power-0", "calendar", "platform-npv",
+    "cash-curve", "vendors-chart", "memory-0", "time-0", "cost-chart", "power-0", "racks-0", "calendar", "platform-npv",
     "pareto-chart", "tornado-chart", "breakeven-0", "risk-chart",
 }  # fmt: skip
 SIZES = ((390, "light"), (1280, "light"), (1280, "dark"), (390, "dark"))

@@ -11,11 +11,11 @@ from optimizer.io.shipped import shipped
 
 KEYS = {
     "objective": "kind value bound gap currency unit",
-    "solve": "solver wall_s seed workers candidates layouts_evaluated proof",
+    "solve": "solver wall_s seed workers candidates layouts_evaluated proof time_limit_s",
     "workloads": "name architecture platform place pool nodes accelerators layout step_time_s"
     " tokens_per_s_per_accelerator mfu memory_gb memory_limit_gb goodput start end days evidence band",
     "awards": "quote offer vendor platform type place units nodes accelerators unit_price currency tier order_date"
-    " delivery_date contract_end cost lots",
+    " delivery_date contract_end cost lots tax_included workload",
     "cost": "currency total npv after_run lines by_fiscal_year cash schedules discount_rate fiscal_year_start",
     "limits": "name used available unit slack binding period",
     "rejections": "platform vendor quote limit needed available unit reason",
@@ -66,8 +66,8 @@ def test_an_infeasible_solve_is_the_plan_object_with_its_conflict(capsys, headli
     code, plan = answer(capsys, "solve", headline, "--set", "workloads.pretrain.deadline=2027-03-22")
     assert code == 3
     assert (plan["status"], plan["cost"], plan["workloads"], plan["awards"]) == ("infeasible", None, [], [])
-    assert list(plan["conflict"]) == ["limits", "minimal", "relaxations", "joint"]
-    assert [list(limit) for limit in plan["conflict"]["limits"]] == [["name", "needed", "available", "unit", "period"]]
+    assert list(plan["conflict"]) == ["limits", "minimal", "relaxations", "joint", "left_out"]
+    assert [list(limit) for limit in plan["conflict"]["limits"]] == [["name", "needed", "available", "unit", "period", "reason", "group"]]
     assert plan["conflict"]["limits"][0]["name"] == "deadline"
 
 
@@ -75,7 +75,7 @@ def test_compare(capsys, headline):
     code, comparison = answer(capsys, "compare", headline)
     keys = ["platform", "status", "total", "npv", "finish", "nodes", "accelerators", "layout", "binding", "rejection"]
     assert code == 0
-    assert all(list(row) == keys for row in comparison["rows"])
+    assert all(list(row) == [*keys, "objective", "unit"] for row in comparison["rows"])
 
 
 def test_layouts_and_predict(capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 
 from optimizer.analysis.breakeven import Breakeven
@@ -142,16 +143,22 @@ def tornado(source: Source) -> Section:
 
 
 def _ends(row: SensitivityRow, found: Sensitivity) -> tuple[Span, ...]:
-    """Return one span per end: from the plan's present value to that at the end; an end without a plan is told."""
+    """Return one span per value tried: from the plan's present value to that there; one without a plan is told."""
     base = money(found.base_npv, found.currency)
     spans = []
-    for at, npv in ((row.low, row.npv_low), (row.high, row.npv_high)):
+    for value, npv in _tried(row):
         end = base if npv is None else money(npv, found.currency)
-        series = _direction(npv, found.base_npv)
-        value = measured(at, row.unit) if isinstance(at, Decimal) else sentence(str(at))
         outcome = term("word.no_plan") if npv is None else end
-        spans.append(Span(series, base, end, phrase("span.input_at", value=value, outcome=outcome)))
+        told = phrase("span.input_at", value=value, outcome=outcome)
+        spans.append(Span(_direction(npv, found.base_npv), base, end, told))
     return tuple(spans)
+
+
+def _tried(row: SensitivityRow) -> list[tuple[Cell, Decimal | None]]:
+    """Return the values an input was given, with the present value at each: both ends, or every word."""
+    if row.low is None or row.high is None:
+        return [(term(f"after_run.{each.value}"), each.npv) for each in row.options]
+    return [(measured(row.low, row.unit), row.npv_low), (measured(row.high, row.unit), row.npv_high)]
 
 
 def _direction(npv: Decimal | None, base: Decimal) -> str:
@@ -170,29 +177,36 @@ def _moves(found: Sensitivity, moving: list[SensitivityRow]) -> Table:
         Column("head.flips_at"),
         Column("head.source"),
     )
-    return Table("tornado-table", "table.tornado", columns, tuple(_move(row, found.currency) for row in moving))
+    return Table("tornado-table", "table.tornado", columns, tuple(_move(row, found) for row in moving))
 
 
-def _figure(value: Decimal | str | None, unit: str) -> Cell:
-    if value is None:
-        return term("word.none")
-    return measured(value, unit) if isinstance(value, Decimal) else sentence(value)
-
-
-def _move(row: SensitivityRow, currency: str) -> tuple[Cell, ...]:
-    flips = tuple(
-        phrase("memo.flips_to", value=_figure(flip.value, row.unit), to=decided(flip.to.platform, flip.to.vendors))
-        for flip in row.flips
-    )
-    low, high = (row.options[0].value, row.options[-1].value) if row.options else (row.low, row.high)
+def _move(row: SensitivityRow, found: Sensitivity) -> tuple[Cell, ...]:
+    flips = tuple(_flips(row, found))
     return (
         sentence(row.input),
-        phrase("memo.range", low=_figure(low, row.unit), high=_figure(high, row.unit)),
-        _figure(row.value, row.unit),
-        *(term("word.no_plan") if npv is None else money(npv, currency) for npv in (row.npv_low, row.npv_high)),
+        _range(row),
+        term("word.none") if row.value is None else measured(row.value, row.unit),
+        *(term("word.no_plan") if npv is None else money(npv, found.currency) for npv in (row.npv_low, row.npv_high)),
         several(flips) if flips else term("word.none"),
         sentence(row.note),
     )
+
+
+def _range(row: SensitivityRow) -> Cell:
+    if row.low is None or row.high is None:
+        return several(value for value, _ in _tried(row))
+    return phrase("memo.range", low=measured(row.low, row.unit), high=measured(row.high, row.unit))
+
+
+def _flips(row: SensitivityRow, found: Sensitivity) -> Iterator[Cell]:
+    """Yield the values at which the decision changes, and to what."""
+    for flip in row.flips:
+        to = decided(flip.to.platform, flip.to.vendors)
+        yield phrase("memo.flips_to", value=measured(flip.value, row.unit), to=to)
+    for each in row.options:
+        if each.decision != found.base_decision:
+            to = decided(each.decision.platform, each.decision.vendors)
+            yield phrase("memo.flips_to", value=term(f"after_run.{each.value}"), to=to)
 
 
 def breakeven(source: Source) -> Section:

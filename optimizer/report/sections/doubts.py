@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from decimal import Decimal
 
 from optimizer.analysis.breakeven import Breakeven
 from optimizer.analysis.tornado import Sensitivity
@@ -60,14 +59,14 @@ def facts(source: Source) -> Section:
 def _flips(tornado: Sensitivity) -> Iterable[tuple[Cell, ...]]:
     """Yield the inputs at whose value the decision changes, the strongest first, the nearest change of each."""
     for row in tornado.rows:
+        other = next((each for each in row.options if each.decision != tornado.base_decision), None)
         if row.flips:
             flip = row.flips[0]
             to = decided(flip.to.platform, flip.to.vendors)
-            yield (sentence(row.input), _input(row.value, row.unit), _input(flip.value, row.unit), to)
-
-
-def _input(value: Decimal | None, unit: str) -> Cell:
-    return term("word.none") if value is None else measured(value, unit)
+            yield (sentence(row.input), measured(row.value, row.unit), measured(flip.value, row.unit), to)
+        elif other is not None:
+            to = decided(other.decision.platform, other.decision.vendors)
+            yield (sentence(row.input), term("word.as_stated"), term(f"after_run.{other.value}"), to)
 
 
 def _switches(found: Breakeven) -> Iterable[tuple[Cell, ...]]:

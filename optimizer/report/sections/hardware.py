@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal
 
@@ -31,7 +32,7 @@ from optimizer.report.sections.timing import all_limits
 from optimizer.report.source import Source
 from optimizer.report.text import layout_text
 from optimizer.results import LayoutRow, WorkloadPlan
-from optimizer.solver.check.site import PowerStep
+from optimizer.solver.check.site import SiteStep
 
 _SAME = 0.005
 """Relative difference up to which a breakdown made by this version still explains the plan's own figure."""
@@ -119,25 +120,26 @@ def _time(at: int, run: WorkloadPlan, row: LayoutRow) -> Bars:
 
 
 def sites(source: Source) -> Section:
-    """Return power used and available at each site over time, and every limit."""
-    curves = _power(source)
+    """Return power and racks used and available at each site over time, and every limit."""
+    power = _curves("power", "kW", source.power(), source)
+    racks = _curves("racks", "", source.racks(), source)
     limits: tuple[Block, ...] = (all_limits(source),) if source.plan.limits else ()
-    return Section("sites", "part.sites", (*curves, *limits))
+    return Section("sites", "part.sites", (*power, *racks, *limits))
 
 
-def _power(source: Source) -> tuple[Block, ...]:
-    by_site: dict[str, list[PowerStep]] = defaultdict(list)
-    for step in source.power():
+def _curves(what: str, unit: str, steps: Iterable[SiteStep], source: Source) -> tuple[Curves, ...]:
+    by_site: dict[str, list[SiteStep]] = defaultdict(list)
+    for step in steps:
         by_site[step.site].append(step)
-    return tuple(_curve(place, site, steps, source) for place, (site, steps) in enumerate(by_site.items()))
+    return tuple(_curve(f"{what}-{place}", what, unit, known, source) for place, known in enumerate(by_site.values()))
 
 
-def _curve(place: int, site: str, steps: list[PowerStep], source: Source) -> Curves:
-    """Return installed and available power from today to the horizon."""
+def _curve(key: str, what: str, unit: str, steps: list[SiteStep], source: Source) -> Curves:
+    """Return what is used and available from today to the horizon."""
     end = source.horizon_end or steps[-1].day
-    known = [*steps, replace(steps[-1], day=max(end, steps[-1].day))]
-    used = tuple((day(step.day), number(step.used, "kW")) for step in known)
-    limit = tuple((day(step.day), number(step.available, "kW")) for step in known if step.available is not None)
-    lines = (("chart.power_used", used), ("chart.power_limit", limit))
-    series = tuple(Series(phrase(key, site=name(site)), "steps", points) for key, points in lines if points)
-    return Curves(f"power-{place}", "chart.power", "axis.date", "axis.kw", series, from_zero=True)
+    known, site = [*steps, replace(steps[-1], day=max(end, steps[-1].day))], name(steps[0].site)
+    used = tuple((day(step.day), number(step.used, unit)) for step in known)
+    limit = tuple((day(step.day), number(step.available, unit)) for step in known if step.available is not None)
+    lines = ((f"chart.{what}_used", used), (f"chart.{what}_limit", limit))
+    series = tuple(Series(phrase(words, site=site), "steps", points) for words, points in lines if points)
+    return Curves(key, f"chart.{what}", "axis.date", f"axis.{what}", series, from_zero=True)

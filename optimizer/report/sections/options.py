@@ -26,8 +26,8 @@ from optimizer.report.document import (
     term,
 )
 from optimizer.report.sections.signing import SPELLED_OUT
-from optimizer.report.source import Obvious, Source
-from optimizer.results import CompareRow, Comparison, Plan, Rejection
+from optimizer.report.source import Source
+from optimizer.results import Baseline, CompareRow, Comparison, Plan, Rejection
 
 _FIGURES = ("head.total", "head.npv", "head.npv_more")
 
@@ -44,7 +44,7 @@ def options(source: Source) -> Section:
         *(Column(head, figure=True, unit=currency) for head in _FIGURES),
         Column("head.finish"),
     )
-    rows = (_recommended(plan), *_runner_up(source), *(_obvious(each, plan) for each in source.obvious))
+    rows = (_recommended(plan), *_runner_up(source), *(_obvious(each, plan) for each in source.analyses.baselines))
     return Section("options", "memo.options", (Table("options", "table.options", columns, rows), *_missing(source)))
 
 
@@ -97,7 +97,7 @@ def next_platform(compared: Comparison, plan: Plan) -> CompareRow | None:
     return min(others, key=lambda row: row.npv or Decimal(0), default=None)
 
 
-def _obvious(each: Obvious, plan: Plan) -> tuple[Cell, ...]:
+def _obvious(each: Baseline, plan: Plan) -> tuple[Cell, ...]:
     """Return an obvious alternative with its figures; one that is impossible says why and has none."""
     label = term(f"option.{each.name}")
     if each.npv is None:
@@ -113,7 +113,7 @@ def _missing(source: Source) -> tuple[Block, ...]:
     kept, absent = source.analyses, []
     if kept.alternatives is None and kept.compare is None:
         absent.append(Absent("absent.runner_up", source.command("alternatives", "--within", "5%")))
-    if not source.obvious:
+    if not source.analyses.baselines:
         again = f"{source.asked('solve')} --json {shlex.quote(source.file)}"
         absent.append(Absent("absent.obvious", again))
     return tuple(absent)

@@ -26,7 +26,7 @@ workloads:
     release: 2027-02-01
     deadline: {deadline}
 sites:
-  hall: {{electricity: {{per_kwh: 0.1}}, power: [{{from: 2027-01-15, kw: 400}}]}}
+  hall: {{electricity: {{per_kwh: 0.1}}, power: [{{from: 2027-01-15, kw: 400}}], zones: {{air: {{racks: 6, kw_per_rack: 25, cooling: air}}}}}}
 quotes: [quotes]
 finance: {{discount_rate: 0.05, residual: {{share: 0.3}}}}
 """
