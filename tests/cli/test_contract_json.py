@@ -67,7 +67,9 @@ def test_an_infeasible_solve_is_the_plan_object_with_its_conflict(capsys, headli
     assert code == 3
     assert (plan["status"], plan["cost"], plan["workloads"], plan["awards"]) == ("infeasible", None, [], [])
     assert list(plan["conflict"]) == ["limits", "minimal", "relaxations", "joint", "left_out"]
-    assert [list(limit) for limit in plan["conflict"]["limits"]] == [["name", "needed", "available", "unit", "period", "reason", "group"]]
+    assert [list(limit) for limit in plan["conflict"]["limits"]] == [
+        ["name", "needed", "available", "unit", "period", "reason", "group"]
+    ]
     assert plan["conflict"]["limits"][0]["name"] == "deadline"
 
 
