@@ -17,6 +17,7 @@ from optimizer.analysis.reasons import grouped
 from optimizer.report.sentences import bullets, change, limits_that_clash, reasons, rejection_sentence, words
 from optimizer.report.text import UNKNOWN, amount, capacity, layout_text, number, share
 from optimizer.results import Award, Conflict, Cost, LimitUse, Plan, WorkloadPlan
+from optimizer.units import counted
 
 if TYPE_CHECKING:
     from optimizer.analysis.backtest import Backtest
@@ -124,8 +125,8 @@ def plan_screen(plan: Plan, scenario_file: str) -> RenderableType:
     parts += _baselines(plan)
     parts += _limits(plan.limits)
     parts += _rejections(plan)
-    count = len(plan.provenance.assumptions)
-    parts.append(Text(f"{count} assumptions in --json; warnings: clusterbuy check {scenario_file}", style="dim"))
+    count = counted(len(plan.provenance.assumptions), "assumption")
+    parts.append(Text(f"{count} in --json; warnings: clusterbuy check {scenario_file}", style="dim"))
     return Group(*parts)
 
 
@@ -323,9 +324,9 @@ def _workloads(plan: Plan) -> RenderableType:
 
 def _workload(work: WorkloadPlan, awarded: int) -> list[str]:
     of = f" of {awarded:,}" if awarded > work.nodes else ""
-    where = f"{work.accelerators:,} {work.platform} ({work.nodes:,}{of} nodes) in {work.place}"
+    where = f"{work.accelerators:,} {work.platform} ({work.nodes:,}{of} {'node' if work.nodes == 1 and not of else 'nodes'}) in {work.place}"
     how = f"{work.layout.precision}, {layout_text(work.layout)}" if work.layout else layout_text(None)
-    lines = [f"{work.name}   {where}   {how}   {work.days:,} days   {work.start} -> {work.end}"]
+    lines = [f"{work.name}   {where}   {how}   {counted(work.days, 'day')}   {work.start} -> {work.end}"]
     if work.band is not None:
         band = f"{work.band.low_days:,.0f} to {work.band.high_days:,.0f} days"
         lines.append(f"  planned at your quantile; 8 of 10 such runs take {band} (evidence: {work.evidence})")

@@ -37,7 +37,7 @@ def test_the_answer_is_on_one_screen() -> None:
         "planned at your quantile; 8 of 10 such runs take 90 to 112 days (evidence: public_run)",
         "Binding   budget (1,234.57 of 5,000 USD)",
         "offer: b200-hgx: no quote offers it",
-        "1 assumptions in --json; warnings: clusterbuy check small.yaml",
+        "1 assumption in --json; warnings: clusterbuy check small.yaml",
     ):
         assert part in shown, part
     assert len(shown.splitlines()) <= 24
