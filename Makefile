@@ -29,8 +29,8 @@ lint: $(VENV)/.dev  ## style, types, import directions
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
 
-bench: $(VENV)/.dev  ## one JSON object of measured times
-	@$(BIN)/python tests/benchmarks/bench.py
+bench: $(VENV)/.dev  ## one JSON object of measured times; BENCH=full for every cell of the decision table
+	@PYTHONPATH=. $(BIN)/python tests/benchmarks/bench.py
 
 evidence: $(VENV)/.dev  ## one JSON object of accuracy against measured runs; rewrites the table in optimizer/engine/README.md
 	@$(BIN)/python -m tests.evidence.evidence

@@ -23,7 +23,7 @@ from optimizer.io.loaded import Loaded
 from optimizer.io.plans import read_plan
 from optimizer.io.scenario import SETS, load_scenario, reload_scenario
 from optimizer.io.shipped import located
-from optimizer.results import Comparison, Layout, Plan, Provenance, SolveInfo, Verification
+from optimizer.results import Comparison, InputFile, Layout, Plan, Provenance, SolveInfo, Verification
 from optimizer.schema.base import Precision
 from optimizer.schema.scenario import Scenario
 from optimizer.solver.assumed import assumed
@@ -36,6 +36,7 @@ from optimizer.solver.conflict import explain_infeasible
 from optimizer.solver.planner import Inputs, Modes, Prepared, decide, prepare, refuse_unbounded, unsearched
 from optimizer.solver.plans import Report, plan_of
 from optimizer.solver.precheck import NOT_SEARCHED, impossible
+from optimizer.solver.replay import replay_breaches
 from optimizer.solver.search import Found, SearchInterrupted, SolverName
 from optimizer.version import __version__
 
@@ -201,13 +202,18 @@ def compare(
 def verify(plan: str | Path, *, library: Library | None = None) -> Verification:
     """Recompute every limit and number of a plan from the inputs it carries; tell which of their files changed since.
 
+    Limits and money by independent code, then the figures of the engine and the reasons of rejections by the engine
+    itself. No solver runs: that no better plan exists is the word of the proof the plan was made with.
+
     Raises:
         InputError: not a plan, or its inputs cannot be read.
     """
     record = read_plan(plan)
     loaded = reload_scenario(record.provenance.inputs, library)
     facts = Facts(loaded.scenario, loaded.library.platforms, loaded.library.architectures, loaded.quotes)
-    breaches = tuple(str(breach) for breach in check(record, facts))
+    found = check(record, facts) or tuple(replay_breaches(record, inputs_of(loaded)))
+    edited = (file.path for file in record.provenance.inputs if not _intact(file))
+    breaches = (*map(str, found), *(f"the content of {name} is not the one that was hashed" for name in edited))
     folder = Path(plan).parent
     states = {file.path: input_state(file.path, file.sha256, folder) for file in record.provenance.inputs}
     changed = tuple(name for name, state in states.items() if state == "changed")
@@ -229,6 +235,11 @@ def input_state(name: str, sha256: str, folder: Path | None = None) -> Literal["
     if path is None:
         return "not found"
     return "same" if hashlib.sha256(path.read_bytes()).hexdigest() == sha256 else "changed"
+
+
+def _intact(file: InputFile) -> bool:
+    """Return whether the content a plan carries is the one it states the hash of."""
+    return hashlib.sha256(file.content.encode("utf-8")).hexdigest() == file.sha256
 
 
 def changed_since(name: str, sha256: str) -> str | None:

@@ -20,7 +20,7 @@ from optimizer.schema.base import Money
 from optimizer.schema.platform import Platform
 from optimizer.schema.quote import BlockOffer, LeaseOffer, Milestone, PurchaseOffer, QuoteLine, ReservedOffer, SiteOffer
 from optimizer.schema.scenario import Site
-from optimizer.units import add_months, months_between
+from optimizer.units import add_months, month_end, months_between
 
 HOURS_PER_DAY = Decimal(24)
 BEYOND = "commitment_beyond_horizon"
@@ -182,25 +182,41 @@ def committed_hours(option: Option) -> Decimal | None:
     return offer.take_or_pay * offer.term_months * offer.hours_per_month
 
 
-def excess_charges(piece: Piece, run_days: int, last_run: dt.date) -> list[Charge]:
+def hours_within_term(option: Option) -> Decimal:
+    """Return the hours of the whole term of a contract."""
+    if option.end is None:
+        return Decimal(0)
+    return HOURS_PER_DAY * ((option.end - option.lots[0].delivery).days + 1)
+
+
+def excess_charges(piece: Piece, run_days: int, paid: dt.date) -> list[Charge]:
     """Return the hours one reserved unit runs beyond what take-or-pay covers, with non-recoverable tax.
 
     Args:
         piece: What is reserved.
-        run_days: Days of all runs it counts for.
-        last_run: Last day of the last run of the plan; paid at the end of its month.
+        run_days: Days of all runs it counts for; at most the hours of its term are used.
+        paid: When they are paid.
     """
     committed = committed_hours(piece.option)
-    if committed is None or HOURS_PER_DAY * run_days <= committed:
+    if committed is None:
         return []
-    return hours_beyond(piece, HOURS_PER_DAY * run_days - committed, last_run)
+    hours = min(HOURS_PER_DAY * run_days, hours_within_term(piece.option)) - committed
+    return hours_beyond(piece, hours, paid) if hours > 0 else []
 
 
-def hours_beyond(piece: Piece, hours: Decimal, last_run: dt.date) -> list[Charge]:
+def hours_beyond(piece: Piece, hours: Decimal, paid: dt.date) -> list[Charge]:
     """Return what hours beyond the commitment of one reserved unit cost, with non-recoverable tax."""
     factors = (_price_factor(piece, "unit and hour"), Factor("hours beyond commitment", hours, "h", "plan"))
-    charges = [Charge("reserved", factors, days(last_run, last_run)[1])]
+    charges = [Charge("reserved", factors, on_day(paid))]
     return [*charges, *taxes(charges, piece.option)]
+
+
+def excess_paid(option: Option, frame: Frame, only_run_end: dt.date | None) -> dt.date:
+    """Return when hours beyond the commitment are paid: at the end of the month in which the only run of a plan ends.
+
+    With several runs (None), on the last day of the contract, or of the horizon.
+    """
+    return option.last_day(frame) if only_run_end is None else month_end(only_run_end)
 
 
 def taxes(charges: Iterable[Charge], option: Option) -> Iterator[Charge]:

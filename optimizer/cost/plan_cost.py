@@ -25,6 +25,7 @@ from optimizer.cost.frame import Frame
 from optimizer.cost.items import (
     energy_charge,
     excess_charges,
+    excess_paid,
     hall_charge,
     hire_charges,
     idle_kw,
@@ -113,15 +114,16 @@ def award_charges(taken: Taken, runs: Sequence[Run], after: After, frame: Frame)
     """Yield the charges of one award, without ``costs`` entries and contingency."""
     for piece, count in award_pieces(taken.option, taken.units, frame):
         units = Factor("units", Decimal(count), "unit", "plan")
-        for charge in (*unit_charges(piece, after, frame), *_usage_charges(piece, runs, after)):
+        for charge in (*unit_charges(piece, after, frame), *_usage_charges(piece, runs, frame)):
             yield charge.times(units)
     yield from order_charges(taken.option, frame)
 
 
-def _usage_charges(piece: Piece, runs: Sequence[Run], after: After) -> Iterator[Charge]:
+def _usage_charges(piece: Piece, runs: Sequence[Run], frame: Frame) -> Iterator[Charge]:
     yield from hire_charges(piece)
     served = (run for run in runs if run.pool == piece.option.pool and serves(piece, run.start, run.end))
-    yield from excess_charges(piece, sum(run.candidate.days for run in served), after.last_run)
+    paid = excess_paid(piece.option, frame, runs[0].end if len(runs) == 1 else None)
+    yield from excess_charges(piece, sum(run.candidate.days for run in served), paid)
 
 
 def serves(piece: Piece, start: dt.date, end: dt.date) -> bool:

@@ -16,7 +16,6 @@ from optimizer.report.sentences import (
     bullets,
     change,
     figure,
-    grouped_limits,
     limits_that_clash,
     reasons,
     rejection_sentence,
@@ -24,6 +23,7 @@ from optimizer.report.sentences import (
 )
 from optimizer.report.text import amount, number, share
 from optimizer.results import Conflict, Figure
+from optimizer.units import counted
 
 if TYPE_CHECKING:
     from optimizer.analysis.alternatives import Alternatives
@@ -96,8 +96,7 @@ def _rejected(result: Explanation) -> Iterator[RenderableType]:
         return
     named = [limit.name for limit in conflict.limits]
     if result.rejection is None or named != [result.rejection.limit]:
-        yield Text("What stands in its way altogether:", style="bold")
-        yield grouped_limits(conflict)
+        yield from limits_that_clash(conflict, "No plan has it")
     yield from _changes(conflict, "makes it possible", ())
     yield bullets(_thens(result))
 
@@ -182,19 +181,13 @@ def _side(value: Figure) -> str:
 
 
 def alternatives_screen(result: Alternatives) -> RenderableType:
-    """Return near-optimal plans with what each gives up and gains."""
-    headers = (">total", ">NPV", "finish", ">nodes", "platform", "vendors", "gives up", "gains")
-    rows = [
-        (
-            amount(plan.total),
-            amount(plan.npv),
-            str(plan.finish),
-            number(plan.nodes),
-            plan.platform,
-            ", ".join(plan.vendors),
-            "; ".join(plan.gives_up),
-            "; ".join(plan.gains),
-        )
-        for plan in result.plans
-    ]
-    return table(headers, rows)
+    """Return near-optimal plans, the best first, with what each gives up and gains against it."""
+    parts: list[RenderableType] = []
+    for place, plan in enumerate(result.plans, 1):
+        vendors = ", ".join(plan.vendors) or "what is owned"
+        money = f"{amount(plan.total)} (NPV {amount(plan.npv)})"
+        head = f"{place}. {money}   {counted(plan.nodes, 'node')} of {plan.platform} from {vendors}   to {plan.finish}"
+        parts.append(Text(head, style="bold"))
+        lines = [("takes", plan.awards), ("gives up", plan.gives_up), ("gains", plan.gains)]
+        parts.append(bullets(f"{what}: {'; '.join(items)}" for what, items in lines if items))
+    return Group(*parts)

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from optimizer.report.text import UNKNOWN
 from optimizer.results import Conflict, ConflictLimit, Figure, LimitName, Rejection, Relaxation
+from optimizer.units import counted
 
 if TYPE_CHECKING:
     from optimizer.analysis.reasons import ReasonGroup
@@ -57,17 +58,16 @@ def limit_sentence(limit: ConflictLimit) -> str:
     return f"{words(limit.name)}: needs {figure(limit.needed)} {limit.unit}, {figure(limit.available)} available{where}"
 
 
-def limits_that_clash(conflict: Conflict) -> list[RenderableType]:
+def limits_that_clash(conflict: Conflict, subject: str = "No plan meets every limit") -> list[RenderableType]:
     """Return the limits of a conflict with what is proven of them."""
     groups = len({limit.group for limit in conflict.limits})
     if groups > 1:
-        head = f"No plan meets every limit, for {groups} reasons, each of which leaves none by itself:"
-        return [Text(head, style="bold"), grouped_limits(conflict)]
-    if len(conflict.limits) == 1:
-        head = "No plan meets every limit. In the way is" + (" only this (proven):" if conflict.minimal else ":")
+        head = f"{subject}, for {groups} reasons, each of which leaves none by itself:"
+    elif len(conflict.limits) == 1:
+        head = f"{subject}. In the way is{' only this (proven)' if conflict.minimal else ''}:"
     else:
         proof = " (proven: none of them can be spared)" if conflict.minimal else ""
-        head = f"No plan meets every limit. These cannot hold together{proof}:"
+        head = f"{subject}. These cannot hold together{proof}:"
     return [Text(head, style="bold"), grouped_limits(conflict)]
 
 
@@ -114,7 +114,7 @@ def reasons(groups: Sequence[ReasonGroup]) -> RenderableType:
     """Return the groups of rejections that matter most, with how many there are and who they are about."""
     lines = [_reason(group) for group in groups[:SHOWN_REASONS]]
     rest = sum(group.count for group in groups[SHOWN_REASONS:])
-    more = [f"and {rest} for {len(groups) - SHOWN_REASONS} other limits, in --json"] if rest else []
+    more = [f"and {rest} for {counted(len(groups) - SHOWN_REASONS, 'other limit')}, in --json"] if rest else []
     return bullets([*lines, *more])
 
 

@@ -276,7 +276,6 @@ class ConflictLimit(Result):
     unit: str
     period: str | None
     reason: str | None = None
-    """One sentence where the figures do not say it all."""
     group: int = 1
     """Limits of one group leave no plan together; of several groups each does so by itself."""
 
@@ -430,7 +429,6 @@ class CompareRow(Result):
     objective: Number | None = None
     """What the plan is chosen by: present value, days from today, or capacity."""
     unit: str | None = None
-    """Unit of the objective."""
 
 
 class Comparison(Result):
@@ -469,6 +467,5 @@ class Verification(Result):
     ok: bool
     breaches: tuple[str, ...]
     changed_inputs: tuple[str, ...]
-    """Files that read differently than when the plan was made."""
     not_found: tuple[str, ...] = ()
     """Files that are neither where they were nor beside the plan: whether they changed is not known."""

@@ -48,9 +48,10 @@ class PoolBound:
     def rates(self) -> list[tuple[Piece, float]]:
         """Present value per node of one unit of each piece (hourly pieces: without their hours)."""
         pieces = [piece for option in self.pool.options for piece in possible_pieces(option, self.frame)]
-        return [(piece, self._per_node(piece)) for piece in pieces]
+        return [(piece, self.per_node(piece)) for piece in pieces]
 
-    def _per_node(self, piece: Piece) -> float:
+    def per_node(self, piece: Piece) -> float:
+        """Return the present value per node of one unit of a piece (hourly: without its hours)."""
         piece = shortest_hire(piece)  # recurring entries end with the hire: at least its shortest
         charges = unit_charges(piece, self.after, self.frame)
         counted = [self._cheapest(entry, piece) for entry in matching(self.frame, piece.option) if entry.per in COUNTED]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 from optimizer.cost.choice import Choice
@@ -36,7 +37,8 @@ def only(problem: Problem, platform: str) -> Problem:
     """Return the problem with the pools and profiles of one platform."""
     pools = tuple(pool for pool in problem.pools if pool.platform.id == platform)
     profiles = tuple(profile for profile in problem.profiles if profile.pool.platform.id == platform)
-    return Problem(problem.frame, pools, profiles, tuple(r for r in problem.rejections if r.platform == platform))
+    rejections = tuple(r for r in problem.rejections if r.platform == platform)
+    return replace(problem, pools=pools, profiles=profiles, rejections=rejections)
 
 
 def _row(

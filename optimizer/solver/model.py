@@ -8,10 +8,10 @@ from optimizer.cost.choice import Choice, Taken
 from optimizer.solver.capacity import Capacity
 from optimizer.solver.ledger import scale_digits, scaled
 from optimizer.solver.linear import LinearModel
-from optimizer.solver.problem import Problem
+from optimizer.solver.problem import Problem, Profile
 from optimizer.solver.rules import RULES
 from optimizer.solver.ties import award_key, run_key
-from optimizer.solver.variables import Builder, Order, declare
+from optimizer.solver.variables import Builder, Order, Term, declare
 
 Objective = dict[int, int]
 
@@ -119,6 +119,7 @@ def build_model(problem: Problem) -> CompactModel:
     for rule in RULES:
         rule.add(builder)
     _wanted(builder)
+    _columns(builder)
     digits = scale_digits([builder.ledger.npv], builder.model.upper, builder.frame.scenario.currency)
     return CompactModel(builder, digits, scaled(builder.ledger.npv, digits))
 
@@ -132,6 +133,7 @@ def feasibility_model(problem: Problem) -> LinearModel:
         if money or rule.kind != "money":
             rule.add(builder)
     _wanted(builder)
+    _columns(builder)
     return builder.model
 
 
@@ -141,3 +143,14 @@ def _wanted(builder: Builder) -> None:
     if wanted is not None:
         own = [(order.index, 1) for order in builder.orders if order.option.offer_key in wanted]
         builder.model.add("wanted", "one of the offers asked about", own, lower=1)
+
+
+def _columns(builder: Builder) -> None:
+    """Of the schedules that are allowed: a run is chosen with one that holds it."""
+    holding: dict[Profile, list[Term]] = {profile: [] for profile in builder.chosen}
+    for number, column in enumerate(builder.problem.columns or ()):
+        index = builder.model.boolean(f"schedule {number}")
+        for profile in column.profiles:
+            holding[profile].append((index, -1))
+    for profile, index in builder.chosen.items() if builder.problem.columns is not None else ():
+        builder.model.add("columns", f"#{index}", [(index, 1), *holding[profile]], 0, 0)

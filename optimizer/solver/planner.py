@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from optimizer.candidates.conditions import Conditions
@@ -14,18 +15,20 @@ from optimizer.candidates.stated import dedicated_modes, stated_modes
 from optimizer.cost.frame import Frame
 from optimizer.engine.bands import Bands
 from optimizer.engine.software import Software
-from optimizer.errors import InputError, Problem
+from optimizer.errors import InputError, InternalError, Problem
 from optimizer.results import Candidate
 from optimizer.schema.architecture import Architecture
 from optimizer.schema.platform import Platform
 from optimizer.schema.quote import DedicatedOffer, RentalOffer
 from optimizer.schema.scenario import Choice, Policy, Workload
+from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
 from optimizer.solver.enumerate import enumerate_plans
 from optimizer.solver.offers import unit_power_kw
 from optimizer.solver.problem import Pool, pools, supply_nodes
 from optimizer.solver.problem import Problem as Decision
 from optimizer.solver.profiles import build
+from optimizer.solver.relaxation import first_proof
 from optimizer.solver.search import Found, SolverName, search
 
 EVERY_NODE_COUNT_TO = 1024
@@ -36,6 +39,10 @@ COARSE_STEP = 16
 
 GRID_ACCELERATORS = 16384
 """Largest run on the grid: the largest public dense training run (Llama 3.1 405B)."""
+
+
+NOISE = Decimal("1e-6")
+"""Relative difference of a bound and a plan that a solver's whole units may hide."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +82,8 @@ class Modes:
     def of(self, inputs: Inputs, name: str, platform: Platform, most_nodes: int) -> ModesResult:
         """Return the modes of a workload on a platform up to a node count."""
         scenario = inputs.frame.scenario
+        if scenario.workloads[name].architecture is None:
+            return self._compute(inputs, name, platform, most_nodes)
         workload = undated(scenario.workloads[name])
         key = (
             name,
@@ -240,4 +249,20 @@ def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique
         return Found("unknown", None, None, "none", "the time limit was reached before the search began")
     if solver == "enumerate":
         return enumerate_plans(prepared.problem)
-    return search(prepared.problem, solver, settings, unique=unique)
+    started = time.monotonic()
+    answer, bound = first_proof(prepared.problem, settings)
+    if answer is not None:
+        return answer
+    limit = settings.time_limit_s
+    left = settings if limit is None else replace(settings, time_limit_s=max(0.01, limit + started - time.monotonic()))
+    found = search(prepared.problem, solver, left, unique=unique)
+    if bound is None or found.status == "infeasible":
+        return found
+    value = None if found.choice is None else priced(found.choice, prepared.problem.frame).npv
+    if value is not None and bound > value + NOISE * max(Decimal(1), abs(value)):
+        raise InternalError(
+            f"a plan of {value:,.2f} costs less than the node-day relaxation says any plan can ({bound:,.2f})"
+        )
+    if found.status == "optimal":
+        return found
+    return replace(found, bound=bound if found.bound is None else max(bound, found.bound))

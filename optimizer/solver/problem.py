@@ -42,6 +42,7 @@ from optimizer.solver.offers import (
     unit_power_kw,
     units_per_rack,
 )
+from optimizer.units import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ class Pool:
     owned_nodes: int
     system: str = ""
 
-    @property
+    @cached_property
     def name(self) -> str:
         """``platform@place``, and the dedicated system."""
         return pool_name(self.platform.id, self.place, self.system)
@@ -96,6 +97,19 @@ class Profile:
 
 
 @dataclass(frozen=True, eq=False)
+class Column:
+    """A schedule of runs that depend on each other.
+
+    Attributes:
+        profiles: One per run.
+        bound: Lower bound on what it costs, what is paid once for all left out.
+    """
+
+    profiles: tuple[Profile, ...]
+    bound: float
+
+
+@dataclass(frozen=True, eq=False)
 class Problem:
     """What the model is built from.
 
@@ -105,6 +119,9 @@ class Problem:
         profiles: Every run that fits its window and could be supplied.
         rejections: Offers and platforms that cannot be used, with the limit.
         wanted: Offers of which one must be awarded; None = no such wish.
+        windows: First and last day of each run, where ``profiles`` holds only the earliest run of each mode in each pool
+            because there are too many to list; else None.
+        columns: The only combinations of profiles that are allowed; None = all.
     """
 
     frame: Frame
@@ -112,6 +129,8 @@ class Problem:
     profiles: tuple[Profile, ...]
     rejections: tuple[Rejection, ...]
     wanted: frozenset[tuple[str, str]] | None = None
+    windows: Mapping[str, tuple[dt.date, dt.date]] | None = None
+    columns: tuple[Column, ...] | None = None
 
     @property
     def options(self) -> tuple[Option, ...]:
@@ -145,14 +164,14 @@ class Problem:
         kept = tuple(profiles)
         used = {profile.pool.name for profile in kept}
         pools = tuple(pool for pool in self.pools if self.anywhere or pool.name in used or pool.owned_nodes)
-        return Problem(self.frame, pools, kept, self.rejections, self.wanted)
+        return replace(self, pools=pools, profiles=kept)
 
     def with_pools(self, pools: Sequence[Pool]) -> Problem:
         """Return the problem with changed pools, and the profiles that these can still supply."""
         named = {pool.name: pool for pool in pools}
         moved = (replace(profile, pool=named[profile.pool.name]) for profile in self.profiles)
         kept = tuple(p for p in moved if supplied(p))
-        return Problem(self.frame, tuple(pools), kept, self.rejections, self.wanted)
+        return replace(self, pools=tuple(pools), profiles=kept)
 
 
 def window(workload: Workload, frame: Frame) -> tuple[dt.date, dt.date]:
@@ -173,7 +192,7 @@ def margin_days(workload: Workload, frame: Frame) -> int:
 
 def days_unit(margin: int) -> str:
     """Return the unit in which a deadline and the end of a run are compared: both count the margin between them."""
-    return f"days from today, {margin} days of margin included" if margin else "days from today"
+    return f"days from today, {counted(margin, 'day')} of margin included" if margin else "days from today"
 
 
 def pools(frame: Frame) -> tuple[tuple[Pool, ...], tuple[Rejection, ...]]:

@@ -19,8 +19,11 @@ from optimizer.cost.option import Option
 from optimizer.results import Candidate, Rejection
 from optimizer.schema.quote import RentalOffer
 from optimizer.solver.offers import following_options
-from optimizer.solver.problem import Pool, Problem, Profile, supplied, window
+from optimizer.solver.problem import Pool, Problem, Profile, supplied, supply_nodes, window
 from optimizer.solver.spares import spares
+
+LISTED = 600
+"""Most runs (modes x starts) that are listed one by one where there are several workloads."""
 
 Candidates = Mapping[str, Sequence[Candidate]]
 Window = tuple[dt.date, dt.date]
@@ -31,6 +34,9 @@ Days = dict[tuple[str, str], set[dt.date]]
 def build(frame: Frame, candidates: Candidates, found: Sequence[Pool], rejected: Sequence[Rejection]) -> Problem:
     """Return the problem for the candidates of each workload."""
     windows = tightened(frame, candidates)
+    if len(windows) > 1 and _size(candidates, found, frame) > LISTED:
+        earliest = tuple(_earliest(windows, candidates, found, frame))
+        return Problem(frame, tuple(found), earliest, tuple(rejected), windows=windows)
     following = _following(windows, candidates, found, frame) if len(windows) > 1 else {}
     offered = [_with_following(pool, following, frame) for pool in found]
     profiles = tuple(
@@ -40,6 +46,54 @@ def build(frame: Frame, candidates: Candidates, found: Sequence[Pool], rejected:
         for profile in _profiles(name, pool, candidates.get(name, ()), windows[name], following, frame)
     )
     return Problem(frame, tuple(offered), profiles, tuple(rejected))
+
+
+def _size(candidates: Candidates, found: Sequence[Pool], frame: Frame) -> int:
+    """Return the number of modes x starts without those that follow other runs."""
+    return sum(
+        len(base_starts(name, pool, frame)) * sum(_is_in(mode, pool) for mode in modes)
+        for name, modes in candidates.items()
+        for pool in found
+    )
+
+
+def _is_in(mode: Candidate, pool: Pool) -> bool:
+    return (mode.platform, mode.system) == (pool.platform.id, pool.system)
+
+
+def _earliest(
+    windows: Mapping[str, Window], candidates: Candidates, found: Sequence[Pool], frame: Frame
+) -> Iterator[Profile]:
+    """Yield one run of each mode in each pool: the earliest that can be supplied."""
+    supply = _Supply()
+    for name, modes in candidates.items():
+        for pool in found:
+            own = [mode for mode in modes if _is_in(mode, pool)]
+            first, last = windows[name]
+            starts = sorted({*(day for day in base_starts(name, pool, frame) if day >= first), first})
+            for mode in own:
+                needed = mode.nodes + _spare_nodes(mode, pool, frame)
+                for start in starts:
+                    run = Run(mode, pool.platform, pool.place, pool.site, start, pool.system)
+                    if run.end <= last and supply.most(pool, run) >= needed:
+                        yield Profile(name, pool, run, needed)
+                        break
+
+
+class _Supply:
+    """The most nodes pools can have for runs, asked for once where ends of contracts and fabrics do not matter."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, dt.date], int] = {}
+
+    def most(self, pool: Pool, run: Run) -> int:
+        """Return the most nodes for a run."""
+        if any(not one.is_purchase or one.offer.fabric_max_units is not None for one in pool.options):
+            return supply_nodes(pool, run.start, run.end, run.candidate.nodes)
+        key = (pool.name, run.start)
+        if key not in self._known:
+            self._known[key] = supply_nodes(pool, run.start)
+        return self._known[key]
 
 
 def tightened(frame: Frame, candidates: Candidates) -> dict[str, Window]:
@@ -61,9 +115,7 @@ def tightened(frame: Frame, candidates: Candidates) -> dict[str, Window]:
 def _following(windows: Mapping[str, Window], candidates: Candidates, found: Sequence[Pool], frame: Frame) -> Days:
     """Return the days on which a run may start after another: after one run, after that one's follower, and so on."""
     lengths = {
-        (name, pool.name): sorted(
-            {mode.days for mode in modes if (mode.platform, mode.system) == (pool.platform.id, pool.system)}
-        )
+        (name, pool.name): sorted({mode.days for mode in modes if _is_in(mode, pool)})
         for name, modes in candidates.items()
         for pool in found
     }
@@ -115,8 +167,13 @@ def base_starts(name: str, pool: Pool, frame: Frame) -> set[dt.date]:
 
 
 def _with_following(pool: Pool, following: Days, frame: Frame) -> Pool:
-    """Return a pool with its rentals also offered for the runs that start after others."""
-    days = {day for (_, name), own in following.items() if name == pool.name for day in own} - set(pool.starts)
+    days = {day for (_, name), own in following.items() if name == pool.name for day in own}
+    return with_following(pool, days, frame)
+
+
+def with_following(pool: Pool, starts: set[dt.date], frame: Frame) -> Pool:
+    """Return a pool with its rentals also offered for runs that start after others."""
+    days = starts - set(pool.starts)
     offers: dict[tuple[str, str], Option] = {}
     for option in pool.options:
         if isinstance(option.offer, RentalOffer):
@@ -140,7 +197,7 @@ def _profiles(
     starts = sorted(day for day in base_starts(name, pool, frame) if day >= first)
     days = [*((day, False) for day in starts), *((day, True) for day in sorted(following.get((name, pool.name), ())))]
     for candidate in candidates:
-        if (candidate.platform, candidate.system) != (pool.platform.id, pool.system):
+        if not _is_in(candidate, pool):
             continue
         needed = candidate.nodes + _spare_nodes(candidate, pool, frame)
         for start, follows in days:

@@ -10,13 +10,14 @@ from decimal import ROUND_CEILING, Decimal
 
 from optimizer.cost.frame import DAY, Frame
 from optimizer.results import Figure, LimitName, Rejection
+from optimizer.schema.platform import Platform
 from optimizer.schema.quote import BlockOffer
 from optimizer.solver.backend import Settings
 from optimizer.solver.bounds import MARGIN, cost_bounder
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.ledger import scale_digits, scaled_up
 from optimizer.solver.model import CompactModel, build_model
-from optimizer.solver.offers import rack_positions, units_per_rack
+from optimizer.solver.offers import rack_kw, rack_positions, units_per_rack
 from optimizer.solver.problem import (
     Pool,
     Problem,
@@ -32,7 +33,7 @@ from optimizer.solver.relax import Lever
 from optimizer.solver.rules.site import WATTS, awarded_watts, owned_kw, usable_watts, watts_needed
 from optimizer.solver.search import PROMISING
 from optimizer.solver.viable import feasible, promising, some_plan, viable
-from optimizer.units import minor_digits
+from optimizer.units import counted, minor_digits
 
 SAFE_OBJECTIVE = 1 << 58
 """Largest weighted sum of excesses a solver is given."""
@@ -110,7 +111,7 @@ class Use:
         if row.day is None or not row.counts_days:
             return Requirement(needed, available, row.unit, row.period)
         end, due = (row.day + int(days) * DAY for days in (needed, available))
-        margin = f" ({row.extra} days of margin included)" if row.extra else ""
+        margin = f" ({counted(row.extra, 'day')} of margin included)" if row.extra else ""
         reason = f"{row.period} can be done by {end} at the earliest{margin}; it is due on {due}"
         return Requirement(needed, available, row.unit, f"{row.period}, until {end}", reason)
 
@@ -130,7 +131,7 @@ def requirement(
     if lever.name == "second_source":
         return _second_source(frame)
     if lever.name not in MEASURES:
-        return _shut_out(lever.name, problem, settings, rejections)
+        return _shut_out(lever.name, problem, frame, settings, rejections)
     uses = least_uses([lever], problem, frame, settings)
     worst = max(uses.get(lever, ()), key=lambda use: use.excess, default=None)
     return Requirement() if worst is None else worst.requirement()
@@ -388,14 +389,28 @@ def _second_source(frame: Frame) -> Requirement:
     return Requirement(share, None, "share outside the largest vendor", None, reason)
 
 
-def _shut_out(name: LimitName, problem: Problem, settings: Settings, rejections: Collection[Rejection]) -> Requirement:
-    """Return what an offer lacks that a plan without the limit takes."""
+def _shut_out(
+    name: LimitName, problem: Problem, frame: Frame, settings: Settings, rejections: Collection[Rejection]
+) -> Requirement:
+    """Return what an offer lacks that a plan without the limit takes, as the rejection of the offer says."""
     own = [item for item in rejections if item.limit == name]
     choice = some_plan(problem, settings)
     offers = {"/".join(taken.option.offer_key) for taken in choice.taken} if choice else set()
-    platforms = {run.platform.id for run in choice.runs} if choice else set()
+    platforms = {run.platform.id: run.platform for run in choice.runs} if choice else {}
     taken = [item for item in own if item.quote in offers or (item.quote is None and item.platform in platforms)]
+    if choice and not taken and name in ("rack_power", "cooling"):
+        return Requirement(reason=_zones(name, platforms.values(), frame))
     for item in taken or own:
         where = ", ".join(filter(None, (item.platform, item.quote)))
         return Requirement(item.needed, item.available, item.unit, where, item.reason)
     return Requirement()
+
+
+def _zones(name: LimitName, platforms: Iterable[Platform], frame: Frame) -> str:
+    """Return what platforms need of a zone, and what each zone has: some zones hold them, others could."""
+    zones = [(zone, facts) for site in frame.scenario.sites.values() for zone, facts in (site.zones or {}).items()]
+    if name == "cooling":
+        wanted = (f"{card.id} takes {'/'.join(card.space.cooling or ())} cooling" for card in platforms)
+        return f"{', '.join(wanted)}; zones have {', '.join(f'{zone} {facts.cooling}' for zone, facts in zones)}"
+    needed = (f"{card.id} needs {rack_kw(card):f} kW in a rack" for card in platforms)
+    return f"{', '.join(needed)}; zones give {', '.join(f'{zone} {facts.kw_per_rack:f}' for zone, facts in zones)}"

@@ -10,6 +10,7 @@ from optimizer.cost.frame import DAY, Frame
 from optimizer.results import Candidate, ConflictLimit, Rejection
 from optimizer.solver.planner import Prepared
 from optimizer.solver.problem import Pool, supply_nodes, window
+from optimizer.units import counted
 
 
 def unliftable(prepared: Prepared) -> Iterator[ConflictLimit]:
@@ -68,7 +69,7 @@ def _missing(name: str, candidates: Iterable[Candidate], pools: Iterable[Pool], 
         mode, pool = min(pairs, key=lambda pair: pair[0].nodes - supply_nodes(pair[1]))
         return ConflictLimit(
             name="supply", needed=Decimal(mode.nodes), available=Decimal(supply_nodes(pool)), unit="nodes",
-            period=pool.name, reason=f"offers and their lots reach {supply_nodes(pool)} nodes on {pool.name}",
+            period=pool.name, reason=f"offers and their lots reach {counted(supply_nodes(pool), 'node')} on {pool.name}",
         )  # fmt: skip
     release, last = window(frame.scenario.workloads[name], frame)
 
@@ -93,7 +94,7 @@ def _too_late(name: str, mode: Candidate, pool: Pool, days: tuple[dt.date, dt.da
         return ConflictLimit(
             name="deadline", needed=Decimal(mode.days), available=Decimal(left), unit="days",
             period=f"{name}, to the end of the horizon",
-            reason=f"{name} takes {mode.days} days on {mode.nodes} nodes; the horizon ends after {left}",
+            reason=f"{name} takes {counted(mode.days, 'day')} on {counted(mode.nodes, 'node')}; the horizon ends after {left}",
         )  # fmt: skip
     limit = "release" if start == release and release > frame.today else "delivery"
     what = f"{name} is released" if limit == "release" else f"{pool.name} is ready"
@@ -104,7 +105,7 @@ def _too_late(name: str, mode: Candidate, pool: Pool, days: tuple[dt.date, dt.da
             "available": str(start),
             "unit": "date",
             "period": name,
-            "reason": f"{what} on {start}; with {mode.days} days it must start by {latest} to end by {last}",
+            "reason": f"{what} on {start}; with {counted(mode.days, 'day')} it must start by {latest} to end by {last}",
         }
     )
 

@@ -14,6 +14,7 @@ from optimizer.solver.planner import GRID_ACCELERATORS, Inputs, Modes, Prepared,
 from optimizer.solver.problem import Pool, fabric_nodes, supply_nodes, window
 from optimizer.solver.relax import Lever, lifted
 from optimizer.solver.requirement import Requirement, requirement
+from optimizer.units import counted
 
 SPEAKS_FIRST: tuple[LimitName, ...] = (
     "memory", "precision", "batch", "specification", "evidence", "cooling", "rack_power", "licence", "price",
@@ -99,7 +100,8 @@ def _no_profile(
     needed = min((mode.nodes for mode in possible if mode.days <= days), default=None)
     if needed is None:
         quickest = min(possible, key=lambda mode: (mode.days, mode.nodes))
-        reason = f"takes {quickest.days} days even on {quickest.nodes} nodes; {days} are left from {start} to {last}"
+        takes = f"takes {counted(quickest.days, 'day')} even on {counted(quickest.nodes, 'node')}"
+        reason = f"{takes}; {days} {'is' if days == 1 else 'are'} left from {start} to {last}"
         return _reject(platform, "deadline", Decimal(quickest.days), Decimal(days), "days", reason)
     purpose = f"to run from {start} to {last}"
     rejection = _too_few(platform, found, needed, purpose, frame)
@@ -126,7 +128,7 @@ def _too_few(platform: Platform, found: Sequence[Pool], needed: int, purpose: st
     }
     limit = min(most, key=lambda name: most[name])
     means = {"supply": "offers reach", "power": "power feeds", "fabric": "the largest fabric joins"}[limit]
-    reason = f"needs {needed} nodes {purpose}; {means} {most[limit]}"
+    reason = f"needs {counted(needed, 'node')} {purpose}; {means} {most[limit]}"
     return _reject(platform, limit, Decimal(needed), Decimal(most[limit]), "nodes", reason)
 
 

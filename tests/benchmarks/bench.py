@@ -30,6 +30,7 @@ from optimizer.io.library import Library
 from optimizer.schema.architecture import Architecture, FeedForward, GroupedQueryAttention
 from optimizer.schema.base import Precision
 from optimizer.schema.scenario import Policy, Reliability, Workload
+from tests.benchmarks.decisions import FULL, SHORT, table
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "optimizer.cli"]
@@ -133,6 +134,7 @@ def main() -> None:
         "compare_dense_500b_wall_s": wall_s("compare", "scenarios/dense-500b.yaml", "--quiet"),
         "cache": {name: cached_wall_s(f"scenarios/{name}.yaml") for name in ("dense-500b", "moe-frontier")},
         "analyses": analyses(),
+        "decisions": table(**(FULL if os.environ.get("BENCH") == "full" else SHORT)),
     }
     print(json.dumps(figures, indent=2))
 

@@ -11,7 +11,19 @@ import pytest
 from optimizer.cli.main import main
 from optimizer.version import __version__
 
-COMMANDS = ["init", "check", "solve", "compare", "layouts", "predict", "backtest", "catalog", "verify", "schema"]
+COMMANDS = [
+    "init",
+    "check",
+    "solve",
+    "compare",
+    "layouts",
+    "predict",
+    "backtest",
+    "calibrate",
+    "catalog",
+    "verify",
+    "schema",
+]
 JOB = (
     "--architecture", "llama-3-1-8b", "--platform", "h200-sxm", "--accelerators", "32",
     "--sequence-length", "8192", "--global-batch", "512",

@@ -126,11 +126,16 @@ def _reserved(case: Case, holding: Holding, offer: ReservedOffer) -> Iterator[Pa
 
 
 def _excess_hours(case: Case, holding: Holding, hourly: Decimal, committed_h: Decimal) -> Iterator[Payment]:
-    """Hours of all runs it counts for beyond the committed ones, paid at the end of the month of the last run."""
+    """Hours of all runs it counts for (at most those of its term) beyond the committed ones.
+
+    Paid at the end of the month of the only run; with several runs on the last counted day of the contract.
+    """
     runs = [run for run in case.runs if any(case.covers(holding, lot, run) for lot in holding.deliveries)]
-    used_h = 24 * sum(run.days for run in runs)
+    end = holding.award.contract_end or holding.first_day
+    used_h = min(24 * sum(run.days for run in runs), 24 * ((end - holding.first_day).days + 1))
     if used_h > committed_h:
-        yield Payment(month_end(case.runs_end), "reserved", hourly * (used_h - committed_h))
+        paid = month_end(case.runs_end) if len(case.runs) == 1 else case.last(holding)
+        yield Payment(paid, "reserved", hourly * (used_h - committed_h))
 
 
 def _block(case: Case, holding: Holding) -> Iterator[Payment]:

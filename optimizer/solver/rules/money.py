@@ -10,8 +10,10 @@ from optimizer.cost.items import (
     HOURS_PER_DAY,
     committed_hours,
     excess_charges,
+    excess_paid,
     hire_charges,
     hours_beyond,
+    hours_within_term,
     order_charges,
     unit_charges,
 )
@@ -19,6 +21,7 @@ from optimizer.cost.plan_cost import owned_charges, run_energy, serves
 from optimizer.solver.ledger import scale_digits, scaled_up
 from optimizer.solver.problem import Profile
 from optimizer.solver.variables import Builder, Order, PieceVar, Term
+from optimizer.units import month_end
 
 
 def awards(builder: Builder) -> None:
@@ -53,7 +56,7 @@ def _usage(builder: Builder, order: Order, var: PieceVar) -> None:
             groups[profile.run.start, profile.run.end].append(index)
     for (start, end), profiles in groups.items():
         part = _used_part(builder, var, f"{start} {end}", profiles)
-        builder.ledger.book(part, excess_charges(var.piece, (end - start).days + 1, end))
+        builder.ledger.book(part, excess_charges(var.piece, (end - start).days + 1, month_end(end)))
 
 
 def _used_part(builder: Builder, var: PieceVar, name: str, profiles: list[int]) -> int:
@@ -65,30 +68,42 @@ def _used_part(builder: Builder, var: PieceVar, name: str, profiles: list[int]) 
 
 
 def _hours_of_all(builder: Builder, var: PieceVar, committed: Decimal, served: list[tuple[Profile, int]]) -> None:
-    """Book the hours of several runs beyond the committed ones, on the last day of the plan.
+    """Book the hours of several runs beyond the committed ones, up to those of the term.
 
-    parts >= units x runs it counts for; excess >= sum of hours x parts - committed x units on the day that is chosen.
+    parts >= units x runs it counts for; excess >= sum of hours x parts - committed x units, or the most there can be.
     Hours are counted in the finest part of one that the commitment asks for.
     """
+    whole, parts_of_hour = committed.as_integer_ratio()
+    day = int(HOURS_PER_DAY) * parts_of_hour
+    groups, longest = _by_length(served)
+    within = int(hours_within_term(var.piece.option)) * parts_of_hour - whole
+    used = day * sum(longest.values()) - whole
+    if min(within, used) <= 0:
+        return
+    terms: list[Term] = [(var.index, whole)]
+    for (name, days), profiles in groups.items():
+        terms.append((_used_part(builder, var, f"{name} {days} days", profiles), -day * days))
+    model, name = builder.model, builder.model.names[var.index]
+    excess = model.integer(f"{name}|beyond", 0, within * var.upper)
+    if used > within:
+        all_day = model.boolean(f"{name}|all of the term")
+        terms.append((all_day, used * var.upper))
+        most = [(excess, 1), (var.index, -within), (all_day, -within * var.upper)]
+        model.add("award_money", model.names[all_day], most, lower=-within * var.upper)
+    model.add("award_money", model.names[excess], [(excess, 1), *terms], lower=0)
+    paid = excess_paid(var.piece.option, builder.frame, None)
+    builder.ledger.book(excess, hours_beyond(var.piece, Decimal(1) / parts_of_hour, paid))
+
+
+def _by_length(served: list[tuple[Profile, int]]) -> tuple[dict[tuple[str, int], list[int]], dict[str, int]]:
+    """Return the profiles by workload and days, and the longest run of each workload."""
     groups: dict[tuple[str, int], list[int]] = defaultdict(list)
     longest: dict[str, int] = defaultdict(int)
     for profile, index in served:
         days = profile.run.candidate.days
         groups[profile.workload, days].append(index)
         longest[profile.workload] = max(longest[profile.workload], days)
-    whole, parts_of_hour = committed.as_integer_ratio()
-    most = int(HOURS_PER_DAY) * parts_of_hour * sum(longest.values()) - whole
-    if most <= 0:
-        return
-    used: list[Term] = []
-    for (name, days), profiles in groups.items():
-        part = _used_part(builder, var, f"{name} {days} days", profiles)
-        used.append((part, -int(HOURS_PER_DAY) * parts_of_hour * days))
-    for day, last in builder.lasts.items():
-        excess = builder.model.integer(f"{builder.model.names[var.index]}|beyond {day}", 0, most * var.upper)
-        terms = [(excess, 1), *used, (var.index, whole), (last, -most * var.upper)]
-        builder.model.add("award_money", builder.model.names[excess], terms, lower=-most * var.upper)
-        builder.ledger.book(excess, hours_beyond(var.piece, Decimal(1) / parts_of_hour, day))
+    return groups, longest
 
 
 def runs(builder: Builder) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from optimizer.cost.frame import DAY
-from optimizer.cost.items import committed_hours
 from optimizer.solver.problem import Pool, Profile, leads
 from optimizer.solver.rules.capacity import serves_run
 from optimizer.solver.variables import Builder, PieceVar, Term
@@ -31,7 +30,7 @@ def last_run(builder: Builder) -> None:
     runs = _by_workload(builder)
     for name, own in runs.items():
         model.add("last_run", name, [(builder.last_day, 1), *((i, -days[i]) for _, i in own)], lower=0)
-    if _priced_by_last_day(builder):
+    if builder.policy != "idle":
         _last_booleans(builder, runs)
 
 
@@ -40,11 +39,6 @@ def _by_workload(builder: Builder) -> dict[str, list[Chosen]]:
     for profile, index in builder.chosen.items():
         groups[profile.workload].append((profile, index))
     return groups
-
-
-def _priced_by_last_day(builder: Builder) -> bool:
-    reserved = any(committed_hours(order.option) is not None for order in builder.orders)
-    return reserved or builder.policy != "idle"
 
 
 def _last_booleans(builder: Builder, runs: dict[str, list[Chosen]]) -> None:
