@@ -138,7 +138,8 @@ def losers(source: Source) -> Section:
     """Return why each platform that is not in the plan lost: what it costs more, or the limit that rejects it."""
     compared, plan = source.analyses.compare, source.plan
     if plan.cost is None:
-        return Section("losers", "memo.refused", (_rejected(plan.rejections),))
+        left_out = plan.conflict.left_out if plan.conflict else ()
+        return Section("losers", "memo.refused", (_rejected(plan.rejections or left_out),))
     if compared is None:
         absent = Absent("absent.compare", source.command("compare"))
         return Section("losers", "memo.losers", (_rejected(plan.rejections), absent))

@@ -22,6 +22,7 @@ from optimizer.report.document import (
     number,
     phrase,
     price,
+    sentence,
     share,
     term,
 )
@@ -181,6 +182,8 @@ def _proof(plan: Plan) -> Cell:
     in_money = objective.currency is not None and objective.kind == "cost"
     possible = headline(better, objective.currency or "") if in_money else capacity(better, objective.unit)
     seconds = number(round(plan.solve.wall_s, 1), "s")
+    if plan.status == "infeasible":
+        return phrase("proof.infeasible", seconds=seconds, proof=sentence(plan.solve.proof))
     return phrase(
         f"proof.{plan.status}", seconds=seconds, solver=name(plan.solve.solver), better=possible,
         gap=share(objective.gap),
