@@ -223,7 +223,8 @@ def _translated(sentence: str) -> str:
         if match := pattern.fullmatch(sentence):
             slots = match.groupdict().items()
             return translation.format(**{name: _translated(part) if name[-1] == "_" else part for name, part in slots})
-    return sentence
+    first, stop, rest = sentence.partition(". ")
+    return _translated(f"{first}.") + _translated(rest) if stop else sentence
 
 
 _SHAPES = {"n": r"[-\d.,]*\d", "cur": "[A-Z]{3}", "day": r"\d{4}-\d\d-\d\d"}
