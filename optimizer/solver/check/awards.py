@@ -74,8 +74,6 @@ def _number_breaches(case: Case, holding: Holding) -> Breaches:
     yield from same("nodes", where, award.nodes, holding.nodes(award.units))
     yield from same("accelerators", where, award.accelerators, holding.pieces("accelerator", award.units))
     yield from same("tier", where, award.tier, tier(holding))
-    tax = holding.quote.tax
-    yield from same("tax_included", where, award.tax_included, tax.rate if tax.included and tax.rate else None)
     yield from same("order_date", where, award.order_date, order_day(case.scenario))
     if award.currency in price_currencies(holding, case.facts):
         price = quoted_unit_price(holding, case.facts, award.currency)
