@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from optimizer.engine.efficiency import Efficiency, efficiency
 from optimizer.engine.flops import attention_span
@@ -16,7 +15,7 @@ from optimizer.engine.parameters import (
     parameters,
     shared_width,
 )
-from optimizer.engine.software import ExpertCosts, Launch, ReleaseStep, Software, StateRecipe
+from optimizer.engine.software import ExpertCosts, Launch, ReleaseStep, Routing, Software, StateRecipe
 from optimizer.errors import InputError, InternalError, Problem
 from optimizer.schema.architecture import Architecture, GroupedQueryAttention, MixtureOfExperts
 from optimizer.schema.base import Precision
@@ -73,7 +72,7 @@ class Setup:
     node_network_gb_s: float | None = None
     release: float | None = None
     states: StateRecipe | None = None
-    routing: Literal["real", "forced"] = "real"
+    routing: Routing = "real"
     launch: Launch | None = None
 
     def __post_init__(self) -> None:

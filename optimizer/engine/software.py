@@ -13,6 +13,10 @@ Launch = Literal["eager", "graphs", "fixed"]
 """How the host launches MoE layers: kernel by kernel, by graphs of a layer's parts, with fixed shapes."""
 
 
+Routing = Literal["real", "forced"]
+"""Whether the router spreads tokens as it learns to, or evenly by force, as benchmarks do."""
+
+
 class ReleaseStep(Frozen):
     """A step in speed with a software release, on some platforms or all."""
 
