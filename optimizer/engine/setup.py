@@ -211,10 +211,9 @@ class Setup:
 
     @cached_property
     def attention_rate(self) -> float:
-        """FLOP/s of the fused attention kernel at this sequence length."""
+        """FLOP/s of the fused attention kernel on long sequences."""
         kernel = self._step(self.software.attention_kernels)
-        ramp = self.sequence_length / (self.sequence_length + self.software.attention_ramp_tokens)
-        return self.peak_flops(self.product_precision) * self.efficiency.attention_share * kernel * ramp
+        return self.peak_flops(self.product_precision) * self.efficiency.attention_share * kernel
 
     @cached_property
     def memory_rate(self) -> float:
