@@ -72,12 +72,11 @@ def _widths(block: Block) -> tuple[float, float]:
 
 
 def _gemm(setup: Setup, layouts: LayoutArrays, block: Block, rows: Floats) -> Pair:
-    """2 M N K (1 + half / M + edge (1/N + 1/K)) / rate, summed over the layer's matrices; backward is twice that."""
+    """2 M N K (1 + edge (1/M + 1/N + 1/K)) / rate, summed over the layer's matrices; backward is twice that."""
     whole, split = _widths(block)
     weights = sum(matrix.size for matrix in block.matrices) / layouts.tensor_parallel
-    edges = setup.software.gemm_edge_rows * rows * (whole + split / layouts.tensor_parallel)
-    work = (rows + setup.software.gemm_half_rows) * weights + edges
-    forward = 2.0 * work / setup.matmul_rate(setup.precision)
+    edges = weights + rows * (whole + split / layouts.tensor_parallel)
+    forward = 2.0 * (rows * weights + setup.software.gemm_edge_rows * edges) / setup.matmul_rate(setup.precision)
     return forward, _BACKWARD_PRODUCTS * forward
 
 

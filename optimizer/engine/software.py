@@ -121,10 +121,8 @@ class Software(Frozen):
     """Speed of products and memory-bound kernels by release, beyond the platform's smooth gain; empty = 1."""
     matmul_factor: float = Field(gt=0)
     """Products of this stack against the platform's sustained share."""
-    gemm_half_rows: float = Field(ge=0)
-    """Tokens at which products take twice their time per token: start, tail and uneven waves of kernels."""
     gemm_edge_rows: float = Field(ge=0)
-    """Time of an M x N x K product grows by edge x (1/N + 1/K) beside: tiles."""
+    """Time of an M x N x K product grows by edge x (1/M + 1/N + 1/K): tiles and waves."""
     hidden_passes: float = Field(ge=0)
     """Reads and writes of hidden-wide tensors in one layer's forward pass (norms, residual, dropout)."""
     ffn_passes: float = Field(ge=0)
