@@ -22,8 +22,8 @@ lint: $(VENV)/.dev  ## style, types, import directions
 bench: $(VENV)/.dev  ## one JSON object of measured times
 	@$(BIN)/python tests/benchmarks/bench.py
 
-evidence: $(VENV)/.dev  ## one JSON object of errors against measured runs
-	@$(BIN)/clusterbuy backtest tests/data/runs.csv --quiet --json -
+evidence: $(VENV)/.dev  ## one JSON object of accuracy against measured runs; rewrites the table in optimizer/engine/README.md
+	@$(BIN)/python -m tests.evidence.evidence
 
 clean:
 	rm -rf $(VENV) build dist

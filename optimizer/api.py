@@ -16,6 +16,7 @@ from optimizer.cost.choice import Choice
 from optimizer.cost.frame import Frame
 from optimizer.engine.setup import Setup
 from optimizer.errors import InputError, Problem, did_you_mean
+from optimizer.io.cache import engine_store
 from optimizer.io.library import Library
 from optimizer.io.loaded import Loaded
 from optimizer.io.plans import read_plan
@@ -104,7 +105,7 @@ def solve(
     loaded = load(scenario, library, sets)
     inputs = inputs_of(loaded)
     refuse_unbounded(inputs.frame)
-    known = Modes()
+    known = Modes(engine_store())
     prepared = prepare(inputs, known)
     settings = remaining(options.settings(progress), started)
     found = decide(prepared, options.solver, settings)
@@ -159,7 +160,7 @@ def compare(
     options = options or SolveOptions()
     inputs = inputs_of(load(scenario, library, sets))
     refuse_unbounded(inputs.frame)
-    return compare_platforms(inputs, Modes(), options.solver, options.settings())
+    return compare_platforms(inputs, Modes(engine_store()), options.solver, options.settings())
 
 
 def verify(plan: str | Path, *, library: Library | None = None) -> Verification:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from optimizer.api import SolveOptions, inputs_of
+from optimizer.io.cache import engine_store
 from optimizer.io.loaded import Loaded
 from optimizer.io.scenario import changed
 from optimizer.results import LimitName
@@ -28,7 +29,7 @@ class Bench:
     """
 
     def __init__(self, loaded: Loaded, options: SolveOptions) -> None:
-        self.loaded, self.options, self.known = loaded, options, Modes()
+        self.loaded, self.options, self.known = loaded, options, Modes(engine_store())
         self._started = time.monotonic()
         self.inputs = inputs_of(loaded)
         self.probe = Probe(self.inputs, self.known, self.settings)

@@ -18,6 +18,7 @@ from optimizer.analysis.scales import Knob, platform_knob, quote_knob, value_kno
 from optimizer.api import SolveOptions, inputs_of
 from optimizer.cost.frame import Frame
 from optimizer.errors import InputError, Problem
+from optimizer.io.cache import engine_store
 from optimizer.io.loaded import Loaded
 from optimizer.results import Number, Result
 from optimizer.schema.base import Money
@@ -143,7 +144,7 @@ def breakeven(
     subject = _subject(inputs.frame, quote, platform, after_run=after_run)
     _check_bounds(factors)
     effort = Effort(options.solver, options.settings(), time.monotonic())
-    family = Family(inputs, subject.knob, effort, known or Modes())
+    family = Family(inputs, subject.knob, effort, known or Modes(engine_store()))
     refuse_other_objectives(family.problem(ONE), "breakeven")
     base = family.best(ONE, ONE)
     if base is None:

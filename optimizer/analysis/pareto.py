@@ -16,6 +16,7 @@ from optimizer.analysis.optimum import Effort, best_choice, bounds, refuse_other
 from optimizer.api import SolveOptions, inputs_of
 from optimizer.cost.choice import Choice
 from optimizer.cost.frame import Frame
+from optimizer.io.cache import engine_store
 from optimizer.io.loaded import Loaded
 from optimizer.results import Number, Result
 from optimizer.solver.assemble import priced
@@ -68,7 +69,7 @@ def pareto(loaded: Loaded, *, options: SolveOptions | None = None, known: Modes 
     """
     options = options or SolveOptions()
     effort = Effort(options.solver, options.settings(), time.monotonic())
-    problem = prepare(inputs_of(loaded), known or Modes()).problem
+    problem = prepare(inputs_of(loaded), known or Modes(engine_store())).problem
     refuse_other_objectives(problem, "pareto")
     frame = problem.frame
     points = [_point(choice, frame) for choice in cheapest_by_finish(problem, effort)]

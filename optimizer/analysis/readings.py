@@ -123,7 +123,7 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def _card(run: Run, cards: Cards) -> Architecture | None:
+def card_of(run: Run, cards: Cards) -> Architecture | None:
     """Return the card of the run's name, else, for experts, the one of its shape; spelling of names varies."""
     named = {_plain(name): card for name, card in cards.architectures.items()}.get(_plain(run.model or ""))
     if named or not run.experts:
@@ -151,7 +151,7 @@ def _expert_architecture(run: Run, card: Architecture | None, readings: list[str
 
 
 def _architecture(run: Run, cards: Cards, readings: list[str]) -> Architecture:
-    card = _card(run, cards)
+    card = card_of(run, cards)
     if run.experts or (card and card.moe):
         return _expert_architecture(run, card, readings)
     missing = [

@@ -47,15 +47,24 @@ def layouts(
     """
     started = time.perf_counter()
     _require_positive(accelerators=accelerators, global_batch=global_batch, top=top)
-    replicas = shapes(setup.architecture, setup.platform, setup.sequence_length, grid or Grid())
-    spread = _spread(replicas, accelerators, global_batch)
-    legal = take(spread, np.flatnonzero((global_batch % batch_unit(spread) == 0) & experts_placed(spread)))
+    legal = legal_layouts(setup, accelerators, global_batch, grid or Grid())
     evaluated = len(legal.tensor_parallel)
-    if not evaluated:
-        raise InputError([_nothing_legal(spread, accelerators, global_batch)])
     places, fitting = _ranked(setup, legal, top, near)
     rows = tuple(predict_row(setup, legal.row(int(place), setup.precision.value)) for place in places)
     return Ranking(rows=rows, evaluated=evaluated, fitting=fitting, wall_s=time.perf_counter() - started)
+
+
+def legal_layouts(setup: Setup, accelerators: int, global_batch: int, grid: Grid) -> LayoutArrays:
+    """Return every legal layout on the grid that occupies ``accelerators`` with ``global_batch`` sequences, simplest first.
+
+    Raises InputError when there is none.
+    """
+    replicas = shapes(setup.architecture, setup.platform, setup.sequence_length, grid)
+    spread = _spread(replicas, accelerators, global_batch)
+    legal = np.flatnonzero((global_batch % batch_unit(spread) == 0) & experts_placed(spread))
+    if not len(legal):
+        raise InputError([_nothing_legal(spread, accelerators, global_batch)])
+    return take(spread, legal)
 
 
 def predict(setup: Setup, layout: Layout, accelerators: int | None = None) -> LayoutRow:

@@ -15,6 +15,7 @@ from optimizer.cli import (
     alternatives,
     backtest,
     breakeven,
+    calibrate,
     catalog,
     check,
     compare,
@@ -37,7 +38,7 @@ from optimizer.version import __version__
 
 COMMANDS = (
     init, check, solve, compare, explain, alternatives, pareto, sensitivity, breakeven, risk, layouts, backtest,
-    catalog, quotes, verify, diff, schema,
+    calibrate, catalog, quotes, verify, diff, schema,
 )  # fmt: skip
 """Modules whose import registers commands, in the order of ``--help``."""
 

@@ -132,8 +132,8 @@ class Setup:
 
     @cached_property
     def expert_release_factor(self) -> float:
-        """Speed of MoE layers in this release of the stack on this platform."""
-        return self._step(self.expert_costs.releases)
+        """Speed of MoE layers in this release of the stack on this platform, as a pilot corrects it."""
+        return self._step(self.expert_costs.releases) * self.efficiency.expert_speed
 
     @property
     def recipe(self) -> StateRecipe:

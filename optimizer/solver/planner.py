@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from optimizer.candidates.conditions import Conditions
 from optimizer.candidates.modes import ModesResult, modes, stated_modes
+from optimizer.candidates.remembered import Store, key_of, remembered
 from optimizer.cost.frame import Frame
 from optimizer.engine.bands import Bands
 from optimizer.engine.software import Software
@@ -59,9 +60,11 @@ class Modes:
     """Candidates by workload and platform, computed once however often a scenario is solved again.
 
     Attributes:
-        layouts_evaluated: Layouts whose memory or time was computed so far.
+        store: Keeps them between runs of the program; None = nothing is kept.
+        layouts_evaluated: Layouts whose memory or time was computed for them, now or when they were stored.
     """
 
+    store: Store | None = None
     layouts_evaluated: int = 0
     _known: dict[tuple[object, ...], ModesResult] = field(default_factory=dict)
 
@@ -92,7 +95,8 @@ class Modes:
             return stated_modes(name, workload, platform)
         conditions = Conditions(inputs.software, inputs.bands, scenario.reliability, scenario.policy)
         architecture = inputs.architectures[workload.architecture]
-        return modes(name, workload, architecture, platform, conditions, node_grid(platform, most_nodes))
+        asked = (name, workload, architecture, platform, conditions, node_grid(platform, most_nodes))
+        return remembered(self.store, lambda: key_of(*asked), lambda: modes(*asked))
 
 
 def node_grid(platform: Platform, most_nodes: int) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import signal
@@ -67,3 +68,27 @@ def test_no_time_zone_moves_a_date(tmp_path: Path) -> None:
         for zone in ("Pacific/Kiritimati", "Pacific/Honolulu")
     }
     assert len(outputs) == 1
+
+
+def test_the_cache_changes_no_answer(tmp_path: Path) -> None:
+    """Without it, two processes filling it at once, and damaged: the same plan but for its wall time."""
+
+    def solving(cache: object) -> subprocess.Popen[bytes]:
+        command = [*COMMAND, "solve", "s/scenario.yaml", "--quiet", "--json", "-"]
+        environment = {**ENVIRONMENT, "CLUSTERBUY_CACHE": str(cache)}
+        return subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE)
+
+    def answer(process: subprocess.Popen[bytes]) -> dict[str, object]:
+        plan = json.loads(process.communicate(timeout=120)[0])
+        plan["solve"].pop("wall_s")
+        return plan
+
+    subprocess.run([*COMMAND, "init", str(tmp_path / "s"), "--quiet"], env=ENVIRONMENT, check=True)
+    cache = tmp_path / "cache"
+    plans = [answer(process) for process in [solving("off"), solving(cache), solving(cache)]]
+    kept = list(cache.iterdir())
+    for file in kept:
+        file.write_bytes(file.read_bytes()[:-9])
+    plans.append(answer(solving(cache)))
+    assert kept
+    assert all(plan == plans[0] for plan in plans)
