@@ -75,9 +75,11 @@ def measured_step_s(run: Run) -> float | None:
 def parse_recipe(text: str) -> StateRecipe | None:
     """Return the bytes per parameter of a recipe name such as ``6 + 12/D``, ``18`` or ``16/D + gather buffers``.
 
-    Two bytes of the unsharded part are weights, the rest gradients. Returns None when the text is no recipe.
+    Two bytes of the unsharded part are weights, the rest gradients. ``primary fp8:`` before it says that these weights
+    are in fp8 and nothing is kept beside them. Returns None when the text is no recipe.
     """
-    parts = text.split("(", maxsplit=1)[0].replace("gather buffers", "").split("+")
+    primary, sums = text.startswith("primary fp8:"), text.removeprefix("primary fp8:")
+    parts = sums.split("(", maxsplit=1)[0].replace("gather buffers", "").split("+")
     try:
         fixed = sum(float(part) for part in parts if part.strip() and "/" not in part)
         shared = sum(float(part.split("/")[0]) for part in parts if "/" in part)
@@ -87,7 +89,7 @@ def parse_recipe(text: str) -> StateRecipe | None:
         return StateRecipe(weights_bytes=4, gradient_bytes=4, optimizer_bytes=shared - 8)
     if shared == 0:
         return StateRecipe(weights_bytes=2, gradient_bytes=4, optimizer_bytes=fixed - 6)
-    return StateRecipe(weights_bytes=2, gradient_bytes=fixed - 2, optimizer_bytes=shared)
+    return StateRecipe(weights_bytes=2, gradient_bytes=fixed - 2, optimizer_bytes=shared, primary_fp8=primary)
 
 
 def _skip_unless(condition: object, reason: str) -> None:

@@ -37,6 +37,8 @@ class StateRecipe(Frozen):
     """Gradients."""
     optimizer_bytes: float = Field(ge=0)
     """Master weights, moments and whatever is sharded with them."""
+    primary_fp8: bool = False
+    """True when the weights are kept in fp8 only, so that fp8 products need no copy beside them."""
 
 
 class ActivationBytes(Frozen):

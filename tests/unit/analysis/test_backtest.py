@@ -151,6 +151,15 @@ def test_recipes_by_name(text: str, stage_bytes: tuple[float, float, float]):
     assert (recipe.weights_bytes, recipe.gradient_bytes, recipe.optimizer_bytes) == stage_bytes
 
 
+def test_primary_fp8_weights_have_no_copy_beside_them():
+    usual, primary = (
+        backtest([changed(state_recipe=text, memory_gb=60.0)], LIBRARY)[1][0].predicted_memory_gb
+        for text in ("4 + 12/D", "primary fp8: 4 + 12/D")
+    )
+    # one byte per matrix weight of 8.03e9 less two tables of 128,256 x 4,096
+    assert usual - primary == pytest.approx(8.03 - 2 * 128_256 * 4096 / 1e9, rel=0.01)
+
+
 def test_text_that_is_no_recipe():
     assert parse_recipe("unknown") is None
 
