@@ -169,7 +169,7 @@ def test_a_context_ring_pays_for_merges_and_shorter_pieces(make: Make):
     setup = make()
     whole = predict(setup, Layout(global_batch=1)).time
     ring = predict(setup, Layout(context_parallel=2, global_batch=1)).time
-    merges = 32 * 2 * 10 * 4096 * 4096 / setup.memory_rate
+    merges = 32 * 2 * 7.5 * 4096 * 4096 / setup.memory_rate
     assert ring["context"] == pytest.approx(merges, rel=1e-6)  # two ranks of a node hide the exchange
     ramp = setup.software.attention_ramp_tokens
     assert 2 * ring["attention"] / whole["attention"] == pytest.approx((8192 + 2 * ramp) / (8192 + ramp))
@@ -180,7 +180,7 @@ def test_a_context_ring_over_the_fabric_is_exposed_when_attention_is_short(make:
     setup = make("gpt-3-175b", sequence_length=16_384)
     short = predict(setup, Layout(context_parallel=16, global_batch=1)).time
     long = predict(make("gpt-3-175b", sequence_length=262_144), Layout(context_parallel=16, global_batch=1)).time
-    merges = [96 * 15 * 2 * 10 * tokens * 12_288 / setup.memory_rate for tokens in (1024, 16_384)]
+    merges = [96 * 15 * 2 * 7.5 * tokens * 12_288 / setup.memory_rate for tokens in (1024, 16_384)]
     assert short["context"] > 10 * merges[0]
     assert long["context"] / merges[1] < 0.3 * short["context"] / merges[0]  # attention of a step grows and hides more
 
