@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from optimizer.analysis.backtest import Errors, Library, errors
-from optimizer.analysis.pilot import FEWEST_ROWS, Pilot, PilotRow, pilot_of, predicted_s
-from optimizer.analysis.readings import Case
+from optimizer.analysis.pilot import FEWEST_ROWS, Pilot, PilotRow, pilot_of
+from optimizer.analysis.pilot_fit import EDGE, LEAST, Fitted, Knob, at_edge, configurations, fit, predicted, turned
 from optimizer.engine.bands import Quantiles, as_evidenced
 from optimizer.engine.efficiency import Efficiency, efficiency
-from optimizer.engine.layouts import Floats, Integers
 from optimizer.errors import InputError, Problem
 from optimizer.io.runs import RunsFile
 from optimizer.results import Result
 from optimizer.schema.base import Precision
 
-_ROW_SD = 0.05  # log error the engine leaves from layout to layout on calibrated platforms (engine README)
 _ROWS_PER_PARAMETER = 3
-_LEAST = math.log(0.5)  # half of what was shipped: more is no efficiency
 _ROOM = 1.1  # clocks above the nominal one: sustained shares up to 1.15 have been fitted
-_FAR = 3.0  # deviations from which a row is an outlier
 _STILL_OFF = 0.15
 _TOLD = 0.8  # uncertainty left of a parameter that the rows say something about
-_EDGE = 1e-3
-_STEPS = 20
 _DEVIATIONS = 2.5631  # p10 to p90 of a normal distribution, in standard deviations
 
 
@@ -76,6 +69,10 @@ class Calibration(Result):
     platform: str
     software: str
     """Training stack of the pilot; plans on the overlay use it."""
+    file: str
+    """Where the rows came from."""
+    sha256: str
+    """Checksum of that file, which the overlay carries."""
     rows: int
     configurations: int
     """Different setups and layouts among the rows; repetitions count as one."""
@@ -90,23 +87,6 @@ class Calibration(Result):
     left_out: Errors
     runs: tuple[RunErrors, ...]
     warnings: tuple[str, ...]
-
-
-class Knob(NamedTuple):
-    """A parameter that may be fitted: what it does to the shares, its largest factor and its prior deviation (logs)."""
-
-    name: str
-    turn: Callable[[Efficiency, float], Efficiency]
-    high: float
-    prior: float
-
-
-class Fitted(NamedTuple):
-    """A fit: log factors, their covariance, and what leaving out each row makes of them, shape (rows, parameters)."""
-
-    logs: Floats
-    covariance: Floats
-    without: Floats
 
 
 @dataclass(frozen=True)
@@ -139,24 +119,12 @@ def calibrate(file: RunsFile, platform: str, library: Library) -> Calibrated:
     shipped = efficiency(pilot.platform)
     knobs, fitted = _informed(pilot, shipped, _knobs(pilot, shipped, library))
     pinned = [
-        _pinned(file, knob, value) for knob, value in zip(knobs, fitted.logs, strict=True) if _at_edge(knob, value)
+        _pinned(file, knob, value) for knob, value in zip(knobs, fitted.logs, strict=True) if at_edge(knob, value)
     ]
     if pinned:
         raise InputError(pinned)
-    shares = _turned(shipped, knobs, fitted.logs)
-    return Calibrated(pilot, shares, _result(pilot, shipped, shares, knobs, fitted), file)
-
-
-def configurations(rows: Sequence[PilotRow]) -> list[int]:
-    """Return the number of each row's configuration: rows of the same setup and layout share one."""
-    numbers: dict[tuple[object, ...], int] = {}
-    return [numbers.setdefault(_key(row.case), len(numbers)) for row in rows]
-
-
-def _key(case: Case) -> tuple[object, ...]:
-    setup = case.setup
-    same = (setup.precision, setup.sequence_length, setup.node_network_gb_s, setup.states, setup.launch)
-    return setup.architecture.model_dump_json(), case.layout.model_dump_json(), *map(str, same)
+    shares = turned(shipped, knobs, fitted.logs)
+    return Calibrated(pilot, shares, _result(file, pilot, shipped, shares, knobs, fitted), file)
 
 
 def _knobs(pilot: Pilot, shares: Efficiency, library: Library) -> list[Knob]:
@@ -177,15 +145,15 @@ def _knobs(pilot: Pilot, shares: Efficiency, library: Library) -> list[Knob]:
         Knob("attention_share", _scaled("attention_share"), 1 / shares.attention_share, 0.2),
     ]
     wanted = (bool(dense), len(dense) < len(rows), beyond, bool(dense))
-    return [knob for knob, needed in zip(found, wanted, strict=True) if needed and knob.high > 1 + _EDGE][:most]
+    return [knob for knob, needed in zip(found, wanted, strict=True) if needed and knob.high > 1 + EDGE][:most]
 
 
 def _informed(pilot: Pilot, shipped: Efficiency, knobs: list[Knob]) -> tuple[list[Knob], Fitted]:
     """Fit the parameters the rows say something about: one that stays as uncertain as before is left as shipped."""
-    fitted = _fit(pilot.rows, shipped, knobs)
+    fitted = fit(pilot.rows, shipped, knobs)
     after = np.sqrt(np.diag(fitted.covariance))
     told = [knob for place, knob in enumerate(knobs) if place == 0 or after[place] < _TOLD * knob.prior]
-    return (knobs, fitted) if told == knobs else (told, _fit(pilot.rows, shipped, told))
+    return (knobs, fitted) if told == knobs else (told, fit(pilot.rows, shipped, told))
 
 
 def _spread(rows: Sequence[PilotRow], library: Library, *, moe: bool) -> float:
@@ -214,86 +182,19 @@ def _scaled(name: str) -> Callable[[Efficiency, float], Efficiency]:
     return lambda shares, factor: shares.model_copy(update={name: getattr(shares, name) * factor})
 
 
-def _turned(shares: Efficiency, knobs: Sequence[Knob], logs: Floats) -> Efficiency:
-    for knob, value in zip(knobs, logs, strict=True):
-        shares = knob.turn(shares, math.exp(value))
-    return shares
-
-
-def _predicted(rows: Sequence[PilotRow], shares: Efficiency) -> Floats:
-    """Return log predicted seconds of every row with some shares."""
-    block = shares.model_dump(mode="json")
-    found = []
-    for row in rows:
-        platform = row.case.setup.platform.model_copy(update={"efficiency": block})
-        found.append(math.log(predicted_s(replace(row.case.setup, platform=platform), row.case)))
-    return np.array(found)
-
-
-def _fit(rows: Sequence[PilotRow], shipped: Efficiency, knobs: Sequence[Knob]) -> Fitted:
-    """Return the bounded Gauss-Newton fit; each left-out fit is one further step without the row's configuration."""
-    measured = np.log([row.seconds for row in rows])
-    group = np.array(configurations(rows))
-    low, high = np.full(len(knobs), _LEAST), np.log([knob.high for knob in knobs])
-    stiff = np.diag([knob.prior**-2 for knob in knobs])
-    logs = np.zeros(len(knobs))
-    for _ in range(_STEPS):
-        error = _predicted(rows, _turned(shipped, knobs, logs)) - measured
-        slopes = _slopes(rows, shipped, knobs, logs, error + measured)
-        weight = _weights(error, group)
-        curved = slopes.T @ (weight[:, None] * slopes) + stiff
-        moved = np.clip(logs - np.linalg.solve(curved, slopes.T @ (weight * error) + stiff @ logs), low, high)
-        settled = np.abs(moved - logs).max() < _EDGE / 10
-        logs = moved
-        if settled:
-            break
-    without = []
-    for own in group:
-        kept = group != own
-        fewer = slopes[kept].T @ (weight[kept, None] * slopes[kept]) + stiff
-        gradient = slopes[kept].T @ (weight * error)[kept] + stiff @ logs
-        without.append(np.clip(logs - np.linalg.solve(fewer, gradient), low, high))
-    return Fitted(logs, np.asarray(np.linalg.inv(curved), dtype=np.float64), np.array(without))
-
-
-def _weights(error: Floats, group: Integers) -> Floats:
-    """Return what each row counts: repetitions less than other layouts, scattered rows less, outliers least.
-
-    1 / variance, with the deviation of the rows around their median (1.4826 x median distance, at least 5 %), over the
-    square root of the repetitions, and falling with the square of the distance from the fit (Cauchy).
-    """
-    deviation = max(_ROW_SD, 1.4826 * float(np.median(np.abs(error - np.median(error)))))
-    far = 1.0 + (error / (_FAR * deviation)) ** 2
-    return np.asarray(np.bincount(group)[group] ** -0.5 / deviation**2 / far)
-
-
-def _slopes(rows: Sequence[PilotRow], shipped: Efficiency, knobs: Sequence[Knob], logs: Floats, here: Floats) -> Floats:
-    """Return derivatives of log predictions, shape (rows, parameters); steps lead away from the upper bound."""
-    columns = []
-    for place in range(len(knobs)):
-        moved = logs.copy()
-        moved[place] -= _EDGE
-        columns.append((here - _predicted(rows, _turned(shipped, knobs, moved))) / _EDGE)
-    return np.stack(columns, axis=1)
-
-
-def _at_edge(knob: Knob, value: float) -> bool:
-    return value - _LEAST < _EDGE or math.log(knob.high) - value < _EDGE
-
-
 def _pinned(file: RunsFile, knob: Knob, value: float) -> Problem:
     found = f"{knob.name} ends at its bound, {math.exp(value):.3g} times the shipped value"
     fix = "A wrong layout, precision, batch or unit looks like this; see the errors of each run with backtest"
-    return Problem(file.name, found, f"Expected a factor between {math.exp(_LEAST):.2g} and {knob.high:.3g}", fix)
+    return Problem(file.name, found, f"Expected a factor between {math.exp(LEAST):.2g} and {knob.high:.3g}", fix)
 
 
 def _result(
-    pilot: Pilot, shipped: Efficiency, shares: Efficiency, knobs: Sequence[Knob], fitted: Fitted
+    file: RunsFile, pilot: Pilot, shipped: Efficiency, shares: Efficiency, knobs: Sequence[Knob], fitted: Fitted
 ) -> Calibration:
     measured = np.log([row.seconds for row in pilot.rows])
-    before, after = (np.expm1(_predicted(pilot.rows, each) - measured) for each in (shipped, shares))
+    before, after = (np.expm1(predicted(pilot.rows, each) - measured) for each in (shipped, shares))
     alone = [
-        float(np.expm1(_predicted([row], _turned(shipped, knobs, logs))[0] - math.log(row.seconds)))
+        float(np.expm1(predicted([row], turned(shipped, knobs, logs))[0] - math.log(row.seconds)))
         for row, logs in zip(pilot.rows, fitted.without, strict=True)
     ]
     runs = tuple(
@@ -306,7 +207,7 @@ def _result(
         Parameter(
             name=knob.name,
             factor=math.exp(value),
-            low=math.exp(_LEAST),
+            low=math.exp(LEAST),
             high=knob.high,
             prior=knob.prior,
             uncertainty=sd,
@@ -316,6 +217,8 @@ def _result(
     return Calibration(
         platform=pilot.platform.id,
         software=shares.software,
+        file=file.name,
+        sha256=file.sha256,
         rows=len(pilot.rows),
         configurations=different,
         ignored=pilot.ignored,

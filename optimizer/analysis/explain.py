@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -20,13 +20,14 @@ from optimizer.cost.frame import Frame
 from optimizer.errors import ClusterbuyError, InputError, Problem, did_you_mean
 from optimizer.io.library import Library
 from optimizer.io.loaded import Loaded
-from optimizer.results import Conflict, Number, Rejection, Result
+from optimizer.results import Conflict, Number, Rejection, Relaxation, Result
 from optimizer.schema.platform import Platform
 from optimizer.schema.scenario import Scenario
 from optimizer.solver.compare import only
 from optimizer.solver.conflict import Probe, conflict_of
 from optimizer.solver.planner import Prepared, refuse_unbounded
 from optimizer.solver.plans import objective_value
+from optimizer.solver.precheck import NOT_SEARCHED, impossible
 from optimizer.solver.relax import RELAXATIONS
 from optimizer.solver.why_not import hardest, missing_limit, why_not
 
@@ -52,7 +53,7 @@ class Explanation(Result):
     rejection: Rejection | None
     """The limit that rejects it."""
     would_win_if: tuple[WinIf, ...]
-    """Changes that would make it win, each alone."""
+    """Dearer: changes that would make it win, each alone. Rejected: changes that would make it possible."""
     unit: str
     """Currency of the gap."""
     objective_gap: Number | None
@@ -65,6 +66,8 @@ class Explanation(Result):
     """What one more unit of each limit is worth (on request)."""
     reasons: tuple[ReasonGroup, ...] = ()
     """What is not used and why, grouped, the most telling first (without a question)."""
+    conflict: Conflict | None = None
+    """Rejected: the limits that leave no plan with it, as for a scenario without any plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +124,26 @@ def explain(
     bench = Bench(load(scenario, library, sets), options or SolveOptions())
     refuse_unbounded(bench.inputs.frame)
     _refuse_unknown(question, pinned, bench.inputs.frame)
+    known = impossible(bench.inputs.frame)
     prepared = bench.prepared()
-    found = bench.decide(prepared, unique=True)
+    found = bench.decide(prepared, unique=True) if known is None else NOT_SEARCHED
     if found.status == "infeasible":
-        return with_relaxations(conflict_of(bench.probe, prepared), bench, pinned)
+        return _infeasible(prepared, bench, pinned, known)
     if found.choice is None:
         raise UndecidedError("no plan and no proof within the time limit; raise --time-limit")
     if question == Question():
         return _plan(found.choice, prepared, bench, worth=worth)
-    return _asked(question, found.choice, prepared, bench)
+    return _asked(question, found.choice, prepared, bench, pinned)
+
+
+def _infeasible(prepared: Prepared, bench: Bench, pinned: Collection[str], known: Conflict | None) -> Conflict:
+    """Return the conflict with its cures; what was known before any search where the effort ran out."""
+    found = with_relaxations(conflict_of(bench.probe, prepared), bench, pinned)
+    if known is not None and not found.limits:
+        return known
+    named = {limit.name for limit in found.limits}
+    others = tuple(rejection for rejection in prepared.problem.rejections if rejection.limit not in named)
+    return found.model_copy(update={"left_out": others})
 
 
 def _plan(choice: Choice, prepared: Prepared, bench: Bench, *, worth: bool) -> Explanation:
@@ -151,7 +165,9 @@ def _plan(choice: Choice, prepared: Prepared, bench: Bench, *, worth: bool) -> E
     )
 
 
-def _asked(question: Question, choice: Choice, prepared: Prepared, bench: Bench) -> Explanation:
+def _asked(
+    question: Question, choice: Choice, prepared: Prepared, bench: Bench, pinned: Collection[str]
+) -> Explanation:
     frame = bench.inputs.frame
     offers = _offers(question, frame)
     base = Explanation(
@@ -166,9 +182,53 @@ def _asked(question: Question, choice: Choice, prepared: Prepared, bench: Bench)
     if found is not None and found.status == "unknown":
         raise UndecidedError("the question was not answered within the time limit; raise --time-limit")
     rejection = _rejection(question, offers, prepared, bench)
+    return _rejected(base, rejection, question, offers, choice, prepared, bench, pinned)
+
+
+def _rejected(
+    base: Explanation,
+    rejection: Rejection,
+    question: Question,
+    offers: frozenset[OfferKey],
+    choice: Choice,
+    prepared: Prepared,
+    bench: Bench,
+    pinned: Collection[str],
+) -> Explanation:
+    """Return what stands in the way, and the smallest changes with which the option is possible, each solved again."""
+    own = bench.narrowed(_platforms(question, offers, bench.inputs.frame), None if question.platform else offers)
+    known = own.probe.prepared(own.inputs.frame)
+    conflict = with_relaxations(conflict_of(own.probe, known), own, pinned)
+    changes = conflict.relaxations or conflict.joint
+    best = objective_value(choice, prepared)
+
+    def then(sets: Sequence[str]) -> Decimal | None:
+        inputs = bench.changed(sets)
+        changed = bench.prepared(inputs)
+        found = bench.decide(_narrowed(changed, question, offers))
+        return None if found.choice is None else objective_value(found.choice, changed) - best
+
+    alone = bool(conflict.relaxations)
+    gaps = [then([change.set]) for change in changes] if alone else [then([c.set for c in changes])] * len(changes)
+    possible = tuple(_possible(change, gap, alone) for change, gap in zip(changes, gaps, strict=True))
     return base.model_copy(
         update={"answer": "rejected", "gap": None, "objective_gap": None, "rejection": rejection}
-        | {"would_win_if": tuple(_possible_if(rejection))}
+        | {"would_win_if": possible, "conflict": conflict}
+    )
+
+
+def _platforms(question: Question, offers: frozenset[OfferKey], frame: Frame) -> frozenset[str] | None:
+    """Return the platforms every run must be on; None where runs beside the one asked about may be elsewhere."""
+    if question.platform is not None:
+        return frozenset({question.platform})
+    if len(frame.scenario.workloads) > 1:
+        return None
+    return frozenset(frame.quotes[quote].offers[name].platform for quote, name in offers)
+
+
+def _possible(change: Relaxation, gap: Decimal | None, alone: bool) -> WinIf:
+    return WinIf(
+        what=change.limit, from_=change.from_, to=change.to, unit=change.unit, set=change.set, alone=alone, then=gap
     )
 
 
@@ -220,11 +280,6 @@ def _dearer(
             "would_win_if": tuple(change for change in found if change is not None),
         }
     )
-
-
-def _possible_if(rejection: Rejection) -> Iterable[WinIf]:
-    """Yield what a rejected option lacks: with it, it is possible; whether it wins is then asked again."""
-    yield WinIf(what=rejection.limit, from_=rejection.available, to=rejection.needed, unit=rejection.unit)
 
 
 def _rejection(question: Question, offers: frozenset[OfferKey], prepared: Prepared, bench: Bench) -> Rejection:

@@ -12,6 +12,7 @@ from optimizer.schema.quote import TieredPrice
 from optimizer.solver.planner import GRID_ACCELERATORS, Inputs
 from optimizer.solver.problem import window
 from optimizer.solver.spares import spares
+from optimizer.units import counted
 
 
 class NodeNeed(Result):
@@ -44,7 +45,7 @@ def why_nodes(choice: Choice, bench: Bench) -> tuple[NodeNeed, ...]:
     ]
     rows = [NodeNeed(limit=n, nodes=count, binds=binds, reason=reason) for (n, count, reason), binds in kept]
     objective = not any(row.binds for row in rows)
-    words = f"{running} nodes run, {awarded} are awarded" + ("; the objective decides" if objective else "")
+    words = f"{counted(running, 'node')} run, {awarded} awarded" + ("; the objective decides" if objective else "")
     return (*rows, NodeNeed(limit="chosen", nodes=awarded, binds=objective, reason=words))
 
 
@@ -59,7 +60,7 @@ def _engine(run: Run, bench: Bench) -> list[_Need]:
     last = window(frame.scenario.workloads[name], frame)[1]
     days = (last - run.start).days + 1
     in_time = min((mode.nodes for mode in modes if mode.days <= days), default=None)
-    deadline = ("deadline", in_time, f"to end within {days} days, from {run.start} to {last}")
+    deadline = ("deadline", in_time, f"to end within {counted(days, 'day')}, from {run.start} to {last}")
     if run.candidate.layout is None:
         return [deadline]
     fitting = bench.known.of(_any_batch(bench.inputs, name), name, run.platform, most).candidates

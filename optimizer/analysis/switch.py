@@ -11,10 +11,10 @@ from pydantic import ConfigDict
 
 from optimizer.cost.choice import Choice, Taken
 from optimizer.cost.frame import Frame
-from optimizer.results import Figure, Result
+from optimizer.results import Figure, Number, Result
 from optimizer.schema.base import Money
 from optimizer.schema.price import Price, TieredPrice
-from optimizer.schema.quote import Offer, RentalOffer, SiteOffer
+from optimizer.schema.quote import Offer, RegionOffer, SiteOffer
 from optimizer.solver.assemble import priced
 
 SHARE_DIGITS = Decimal("0.0001")
@@ -29,7 +29,7 @@ BestIn = Callable[[Frame], Choice | None]
 
 
 class WinIf(Result):
-    """One change that would make an option win."""
+    """One change that would make an option win, or possible."""
 
     what: str
     """What changes."""
@@ -39,6 +39,12 @@ class WinIf(Result):
     """The value from which on the option wins."""
     unit: str
     """Unit of both."""
+    set: str | None = None
+    """The ``--set`` argument to paste; None where no single setting says it."""
+    alone: bool = True
+    """Whether this change alone is enough; else all listed changes together are."""
+    then: Number | None = None
+    """Of an option that becomes possible: how much worse the objective then is than that of the plan."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", alias_generator=lambda name: name.rstrip("_"), populate_by_name=True
@@ -148,7 +154,7 @@ def winning_delivery(forced: Forced) -> WinIf | None:
 
 def _late_weeks(offer: Offer) -> int:
     lots = [lot.weeks or 0 for lot in offer.lots] if isinstance(offer, SiteOffer) else []
-    lead = offer.lead_weeks if isinstance(offer, SiteOffer | RentalOffer) else None
+    lead = offer.lead_weeks if isinstance(offer, SiteOffer | RegionOffer) else None
     weeks: list[int] = [0, *lots, *(lead if isinstance(lead, tuple) else ())]
     return max(weeks)
 
@@ -156,7 +162,7 @@ def _late_weeks(offer: Offer) -> int:
 def earlier(offer: Offer, weeks: int) -> dict[str, Any]:
     """Return the changes of an offer that is delivered some weeks earlier, at once at the earliest."""
     changes: dict[str, Any] = {}
-    if isinstance(offer, SiteOffer | RentalOffer) and isinstance(offer.lead_weeks, tuple):
+    if isinstance(offer, SiteOffer | RegionOffer) and isinstance(offer.lead_weeks, tuple):
         changes["lead_weeks"] = tuple(max(0, week - weeks) for week in offer.lead_weeks)
     if isinstance(offer, SiteOffer) and offer.lots:
         changes["lots"] = tuple(

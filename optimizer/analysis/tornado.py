@@ -18,6 +18,12 @@ class End(Result):
     decision: Decision
 
 
+class PolicyEnd(End):
+    """The best plan under one of the values of an input that is no number."""
+
+    value: str
+
+
 class Flip(Result):
     """A value at which the decision changes, coming from the scenario's."""
 
@@ -31,9 +37,10 @@ class SensitivityRow(Result):
     """One input: the best plan at both ends of its range."""
 
     input: str
-    low: Number
-    high: Number
-    value: Number
+    low: Number | None
+    """None, like ``high`` and ``value``, where the input is no number: see ``options``."""
+    high: Number | None
+    value: Number | None
     """In the scenario."""
     unit: str
     total_low: Number | None
@@ -45,6 +52,8 @@ class SensitivityRow(Result):
     swing: Number | None
     """Largest change of the present value; None when an end has no plan (ranked first)."""
     flips: tuple[Flip, ...]
+    options: tuple[PolicyEnd, ...] = ()
+    """Every value of an input that is no number, cheapest first, those without a plan last; the ends are the first and last."""
     note: str
     """Where the range comes from."""
 

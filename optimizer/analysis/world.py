@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-from optimizer.candidates.modes import ModesResult
+from optimizer.candidates.result import ModesResult
 from optimizer.cost.frame import Frame
 from optimizer.schema.platform import Platform
 from optimizer.solver.planner import Inputs, Modes, prepare

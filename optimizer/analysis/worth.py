@@ -12,7 +12,7 @@ from optimizer.cost.choice import Choice
 from optimizer.cost.frame import Frame
 from optimizer.errors import InputError
 from optimizer.results import Number, Result
-from optimizer.schema.base import EvidenceLevel, OfferType
+from optimizer.schema.base import EvidenceLevel
 from optimizer.solver.plans import objective_value
 
 MORE_KW = 1000
@@ -96,17 +96,19 @@ def _delivery(choice: Choice) -> Iterator[_Step]:
     """Yield a week earlier for each awarded offer that has a lead time."""
     for taken in choice.taken:
         quote, name = taken.option.offer_key
-        offer, path = taken.option.offer, f"quotes.{quote}.offers.{name}"
-        if offer.type in (OfferType.PURCHASE, OfferType.LEASE):
-            changes = earlier(offer, 1)
-            weeks = [f"{path}.lead_weeks=[{w[0]}, {w[1]}]" for w in [changes.get("lead_weeks")] if w]
-            lots = [f"{path}.lots.{i}.weeks={lot.weeks}" for i, lot in enumerate(changes.get("lots", ())) if lot.weeks]
-            if weeks or lots:
-                yield "delivery", f"{quote}/{name} a week earlier", lots or weeks
+        path = f"quotes.{quote}.offers.{name}"
+        changes = earlier(taken.option.offer, 1)
+        weeks = [f"{path}.lead_weeks=[{w[0]}, {w[1]}]" for w in [changes.get("lead_weeks")] if w]
+        lots = [f"{path}.lots.{i}.weeks={lot.weeks}" for i, lot in enumerate(changes.get("lots", ())) if lot.weeks]
+        if weeks or lots:
+            yield "delivery", f"{quote}/{name} a week earlier", lots or weeks
 
 
 def _evidence(frame: Frame) -> Iterator[_Step]:
-    level = frame.scenario.policy.minimum_evidence
-    below = [other for other in EvidenceLevel if other.rank == level.rank - 1]
-    if below and level.rank > EvidenceLevel.DATASHEET.rank:
-        yield "evidence", f"{below[0].value} is enough", [f"policy.minimum_evidence={below[0].value}"]
+    """Yield one level less wherever a minimum is stated; a datasheet is the least a platform is planned by."""
+    own = [(f"workloads.{name}", work.minimum_evidence) for name, work in frame.scenario.workloads.items()]
+    for path, level in [("policy", frame.scenario.policy.minimum_evidence), *own]:
+        if level is not None and level.rank > EvidenceLevel.DATASHEET.rank:
+            below = next(other for other in EvidenceLevel if other.rank == level.rank - 1)
+            where = "" if path == "policy" else f" for {path.partition('.')[2]}"
+            yield "evidence", f"{below.value} is enough{where}", [f"{path}.minimum_evidence={below.value}"]

@@ -11,11 +11,11 @@ from optimizer.candidates.conditions import Conditions, Run, setup_of
 from optimizer.candidates.confidence import Confidence, confidence
 from optimizer.candidates.reasons import (
     ineligible,
-    no_stated_mode,
     nothing_legal_or_fitting,
     unpredictable,
     weak_evidence,
 )
+from optimizer.candidates.result import ModesResult
 from optimizer.candidates.search import TIE, Best, Question, search, whole_days
 from optimizer.candidates.space import shapes, take
 from optimizer.engine.bands import as_evidenced
@@ -27,26 +27,11 @@ from optimizer.engine.step_time import step_seconds, step_time
 from optimizer.errors import InputError
 from optimizer.results import Candidate, Rejection
 from optimizer.schema.architecture import Architecture
-from optimizer.schema.base import EvidenceLevel, Precision
+from optimizer.schema.base import Precision
 from optimizer.schema.platform import Platform
 from optimizer.schema.scenario import Workload
 
 _DAY_S = 86_400.0
-
-
-@dataclass(frozen=True, slots=True)
-class ModesResult:
-    """Modes of one workload on one platform.
-
-    Attributes:
-        candidates: The front, ascending in nodes: more nodes always end at least a whole day earlier.
-        rejections: Why platform, precisions or node counts offer none.
-        layouts_evaluated: Layouts whose memory or time was computed.
-    """
-
-    candidates: tuple[Candidate, ...]
-    rejections: tuple[Rejection, ...]
-    layouts_evaluated: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,40 +81,6 @@ def modes(
         rejections += _nothing(run, scales, layouts)
     evaluated = sum(best.evaluated for best in bests)
     return ModesResult(tuple(sorted(candidates, key=lambda mode: mode.nodes)), tuple(rejections), evaluated)
-
-
-def stated_modes(name: str, workload: Workload, platform: Platform) -> ModesResult:
-    """Return the front of a workload's stated modes on a platform; their days are final.
-
-    No goodput, quantile or extra compute is applied. Nobody can check who stated them, so their evidence is
-    ``vendor_claim``; the minimum is not applied either. A platform without a stated mode is rejected.
-    """
-    stated = sorted((mode for mode in workload.modes if mode.platform == platform.id), key=lambda m: (m.nodes, m.days))
-    fewest = np.minimum.accumulate([np.inf, *(mode.days for mode in stated)])
-    front = [mode for mode, before in zip(stated, fewest, strict=False) if mode.days < before]
-    candidates = tuple(
-        Candidate(
-            workload=name,
-            platform=platform.id,
-            nodes=mode.nodes,
-            accelerators=mode.nodes * platform.accelerators_per_node,
-            days=mode.days,
-            layout=None,
-            step_time_s=None,
-            tokens_per_s_per_accelerator=None,
-            mfu=None,
-            memory_gb=None,
-            memory_limit_gb=None,
-            goodput=None,
-            evidence=EvidenceLevel.VENDOR_CLAIM.value,
-            low_days=None,
-            high_days=None,
-            effective_flop_per_accelerator_day=None,
-            source=mode.source,
-        )
-        for mode in front
-    )
-    return ModesResult(candidates, () if candidates else (no_stated_mode(name, platform),), 0)
 
 
 def _scale(
@@ -230,5 +181,7 @@ def _described(run: Run, scale: _Scale, count: Integers, layouts: LayoutArrays) 
             evidence=scale.known.levels[at].value,
             low_days=float(middle[place] * scale.known.low[at]),
             high_days=float(middle[place] * scale.known.high[at]),
+            p50_days=float(middle[place] * scale.known.p50[at]),
+            p80_days=float(middle[place] * scale.known.p80[at]),
             effective_flop_per_accelerator_day=float(run.tokens * flops / (accelerators[place] * planned[place])),
         )

@@ -125,3 +125,29 @@ def no_stated_mode(workload: str, platform: Platform) -> Rejection:
         unit="",
         reason=f"{workload} states no mode on {platform.id}",
     )
+
+
+def no_dedicated_mode(workload: str, platform: Platform, system: str) -> Rejection:
+    """Return the rejection of a dedicated system that does not say how long the run takes on it."""
+    return Rejection(
+        platform=platform.id,
+        quote=system,
+        limit="specification",
+        needed="a stated mode",
+        available=None,
+        unit="",
+        reason=f"{system} states no days for {workload}",
+    )
+
+
+def weak_claim(platform: Platform, system: str, needed: EvidenceLevel, known: EvidenceLevel) -> Rejection:
+    """Return the rejection of a dedicated system whose stated days are too weakly known."""
+    return Rejection(
+        platform=platform.id,
+        quote=system,
+        limit="evidence",
+        needed=needed.value,
+        available=known.value,
+        unit="evidence level",
+        reason=f"the days of {system} are known by {known.value} only; {needed.value} is asked for",
+    )

@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from optimizer.candidates.conditions import Conditions
-from optimizer.candidates.modes import ModesResult
+from optimizer.candidates.result import ModesResult
 from optimizer.results import Candidate, Rejection
 from optimizer.schema.architecture import Architecture
 from optimizer.schema.platform import Platform

@@ -6,7 +6,7 @@ import datetime as dt
 from dataclasses import dataclass
 
 from optimizer.cost.frame import DAY
-from optimizer.cost.option import Option
+from optimizer.cost.option import Option, pool_name
 from optimizer.results import Candidate
 from optimizer.schema.platform import Platform
 
@@ -21,6 +21,7 @@ class Run:
         place: Site, or ``vendor/region``.
         site: Our site; None in a provider's region.
         start: First day.
+        system: ``quote/offer`` of the dedicated system it takes; empty otherwise.
     """
 
     candidate: Candidate
@@ -28,6 +29,7 @@ class Run:
     place: str
     site: str | None
     start: dt.date
+    system: str = ""
 
     @property
     def end(self) -> dt.date:
@@ -37,15 +39,26 @@ class Run:
     @property
     def pool(self) -> str:
         """The pool it runs in."""
-        return f"{self.platform.id}@{self.place}"
+        return pool_name(self.platform.id, self.place, self.system)
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Units awarded of an option; an hourly option carries the end of its run as its ``end``."""
+    """Units awarded of an option.
+
+    Attributes:
+        option: The option; a hired one carries the end of its hire as its ``end``.
+        units: How many.
+        workload: The run it is hired for; None for what serves every run it covers.
+    """
 
     option: Option
     units: int
+    workload: str | None = None
+
+    def joins(self, run: Run) -> bool:
+        """Return whether its nodes are in the pool of a run, and not hired for another one."""
+        return self.option.pool == run.pool and self.workload in (None, run.candidate.workload)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,24 +6,25 @@ Total, report, spreadsheet and objective iterate over ``UNIT_ITEMS``; a new cost
 from __future__ import annotations
 
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
 from optimizer.cost.after import After
-from optimizer.cost.charge import Cash, Charge, Factor, days, months, on_day
+from optimizer.cost.charge import Cash, Charge, Factor, days, months, on_day, power, stated
 from optimizer.cost.entries import extra_kw_per_unit
 from optimizer.cost.frame import DAY, Frame
-from optimizer.cost.option import Lot, Option, Piece, net_amount, per_unit
+from optimizer.cost.option import Lot, Option, Piece, net_stated, per_unit
 from optimizer.schema.base import Money
 from optimizer.schema.platform import Platform
 from optimizer.schema.quote import BlockOffer, LeaseOffer, Milestone, PurchaseOffer, QuoteLine, ReservedOffer, SiteOffer
 from optimizer.schema.scenario import Site
-from optimizer.units import add_months, months_between
+from optimizer.units import add_months, month_end, months_between
 
 HOURS_PER_DAY = Decimal(24)
 BEYOND = "commitment_beyond_horizon"
-INVOICED = frozenset({"hardware", "duty", "tax", "lease", "reserved", "on_demand", "block", BEYOND})
+INVOICED = frozenset({"hardware", "duty", "tax", "lease", "reserved", "on_demand", "block", "dedicated", BEYOND})
 """Items of the vendor's invoices and what customs adds to them."""
 
 
@@ -115,10 +116,10 @@ def residual(piece: Piece, after: After, frame: Frame) -> Iterator[Charge]:
         return
     share = terms.platforms.get(piece.option.platform.id, terms.share)
     day = max(after.sale_day(frame), piece.lot.delivery)
-    left = share ** (months_between(piece.lot.delivery, day) / terms.months)
-    if left:
-        factors = (_price_factor(piece, "unit"), Factor("residual", -left, "share", "scenario finance.residual"))
-        yield Charge("residual", factors, on_day(day), budget=False)
+    age = months_between(piece.lot.delivery, day) / terms.months
+    left = power("residual", share, age, "share", "scenario finance.residual", sign=-1)
+    if left.value:
+        yield Charge("residual", (_price_factor(piece, "unit"), left), on_day(day), budget=False)
 
 
 UNIT_ITEMS: tuple[Item, ...] = (
@@ -143,12 +144,24 @@ def order_charges(option: Option, frame: Frame) -> list[Charge]:
     """Return the charges of an award that do not depend on its quantity, with non-recoverable tax."""
     lines = (line for line in priced_lines(option) if line.per == "order")
     charges = [_line_charge(line, option, option.lots[0], frame) for line in lines]
+    return [*system_charges(option, frame), *charges, *taxes(charges, option)]
+
+
+def system_charges(option: Option, frame: Frame) -> list[Charge]:
+    """Return the price of a run on a dedicated system, by the quote's milestones, with non-recoverable tax."""
+    if not option.is_dedicated or not isinstance(option.offer.price, Money):
+        return []
+    price = net_stated("price", option.offer.price, "per run", option.source, option, frame)
+    charges = [Charge("dedicated", (price,), milestone_cash(option.quote.payment, option.lots[0], frame))]
     return [*charges, *taxes(charges, option)]
 
 
 def hire_charges(piece: Piece) -> list[Charge]:
-    """Return what one hired unit costs until its end, with non-recoverable tax: monthly by the hour, a block at its start."""
-    if not piece.option.is_hired or piece.option.end is None:
+    """Return what one hired unit costs until its end, with non-recoverable tax: monthly by the hour, a block at its start.
+
+    The units of a dedicated system cost nothing by themselves: its price is for the run (``system_charges``).
+    """
+    if not piece.option.is_hired or piece.option.is_dedicated or piece.option.end is None:
         return []
     count, cash = days(piece.lot.delivery, piece.option.end)
     block = isinstance(piece.option.offer, BlockOffer)
@@ -161,18 +174,49 @@ def hire_charges(piece: Piece) -> list[Charge]:
     return [*charges, *taxes(charges, piece.option)]
 
 
-def excess_charges(piece: Piece, start: dt.date, end: dt.date, frame: Frame) -> list[Charge]:
-    """Return the hours one reserved unit runs beyond what take-or-pay covers, with non-recoverable tax."""
-    offer = piece.option.offer
+def committed_hours(option: Option) -> Decimal | None:
+    """Return the hours of one reserved unit that are paid whether used or not; None for other offers."""
+    offer = option.offer
     if not isinstance(offer, ReservedOffer):
+        return None
+    return offer.take_or_pay * offer.term_months * offer.hours_per_month
+
+
+def hours_within_term(option: Option) -> Decimal:
+    """Return the hours of the whole term of a contract."""
+    if option.end is None:
+        return Decimal(0)
+    return HOURS_PER_DAY * ((option.end - option.lots[0].delivery).days + 1)
+
+
+def excess_charges(piece: Piece, run_days: int, paid: dt.date) -> list[Charge]:
+    """Return the hours one reserved unit runs beyond what take-or-pay covers, with non-recoverable tax.
+
+    Args:
+        piece: What is reserved.
+        run_days: Days of all runs it counts for; at most the hours of its term are used.
+        paid: When they are paid.
+    """
+    committed = committed_hours(piece.option)
+    if committed is None:
         return []
-    used = HOURS_PER_DAY * ((end - start).days + 1)
-    excess = used - offer.take_or_pay * offer.term_months * offer.hours_per_month
-    if excess <= 0:
-        return []
-    factors = (_price_factor(piece, "unit and hour"), Factor("hours beyond commitment", excess, "h", "plan"))
-    charges = [Charge("reserved", factors, days(end, end)[1])]
+    hours = min(HOURS_PER_DAY * run_days, hours_within_term(piece.option)) - committed
+    return hours_beyond(piece, hours, paid) if hours > 0 else []
+
+
+def hours_beyond(piece: Piece, hours: Decimal, paid: dt.date) -> list[Charge]:
+    """Return what hours beyond the commitment of one reserved unit cost, with non-recoverable tax."""
+    factors = (_price_factor(piece, "unit and hour"), Factor("hours beyond commitment", hours, "h", "plan"))
+    charges = [Charge("reserved", factors, on_day(paid))]
     return [*charges, *taxes(charges, piece.option)]
+
+
+def excess_paid(option: Option, frame: Frame, only_run_end: dt.date | None) -> dt.date:
+    """Return when hours beyond the commitment are paid: at the end of the month in which the only run of a plan ends.
+
+    With several runs (None), on the last day of the contract, or of the horizon.
+    """
+    return option.last_day(frame) if only_run_end is None else month_end(only_run_end)
 
 
 def taxes(charges: Iterable[Charge], option: Option) -> Iterator[Charge]:
@@ -187,7 +231,12 @@ def taxes(charges: Iterable[Charge], option: Option) -> Iterator[Charge]:
 
 def is_invoiced(charge: Charge) -> bool:
     """Return whether a charge is paid for the award itself: price, lines, duty and tax, not what running it costs."""
-    return charge.item in INVOICED or charge.item.startswith("line:")
+    return invoices(charge.item)
+
+
+def invoices(item: str) -> bool:
+    """Return whether a cost line is paid for an award itself."""
+    return item in INVOICED or item.startswith("line:")
 
 
 def priced_lines(option: Option) -> Iterator[QuoteLine]:
@@ -196,7 +245,7 @@ def priced_lines(option: Option) -> Iterator[QuoteLine]:
 
 
 def milestone_cash(payment: tuple[Milestone, ...], lot: Lot, frame: Frame) -> Cash:
-    """Return the days and shares of a purchase's payments for one lot."""
+    """Return the days and shares of the payments for one lot of a purchase, or for a dedicated system."""
     events = {"order": frame.order_date, "delivery": lot.delivery, "acceptance": lot.ready}
     return tuple(
         (add_months(events[stone.at] + stone.plus_days * DAY, stone.plus_months), stone.share)
@@ -210,9 +259,8 @@ def hall_charge(site: Site, kw: Decimal, first: dt.date, last: dt.date, frame: F
     if site.colocation is None or last < first or not kw:
         return
     count, cash = months(first, last)
-    rate = frame.amount(site.colocation.per_kw_month)
     factors = (
-        Factor("rate", rate, "per kW and month", "scenario sites, colocation"),
+        stated("rate", site.colocation.per_kw_month, "per kW and month", "scenario sites, colocation", frame),
         Factor("provisioned power", kw, "kW", "platform node_power_kw"),
         Factor("months", count, "month", "calendar"),
     )
@@ -228,17 +276,21 @@ def energy_charge(site: Site, kw: Decimal, name: str, first: dt.date, last: dt.d
         Factor(name, kw, "kW", "platform node_power_kw"),
         Factor("hours", HOURS_PER_DAY * count, "h", "calendar"),
         Factor("pue", site.pue, "kWh/kWh", "scenario sites, pue"),
-        Factor("price", price_per_kwh(site, frame), "per kWh", "scenario sites, electricity"),
     )
-    yield Charge("energy", factors, cash)
+    for price in prices_per_kwh(site):
+        charged = stated("price", price, "per kWh", "scenario sites, electricity", frame)
+        yield Charge("energy", (*factors, charged), cash)
 
 
-def price_per_kwh(site: Site, frame: Frame) -> Decimal:
-    """Return the price per kWh; of tariff periods the mean weighted by hours."""
+def prices_per_kwh(site: Site) -> list[Money]:
+    """Return what a kWh costs, one amount per currency; of tariff periods the mean weighted by hours."""
     tariff = site.electricity
     if tariff.per_kwh is not None:
-        return frame.amount(tariff.per_kwh)
-    return sum((period.hours * frame.amount(period.per_kwh) for period in tariff.periods), Decimal(0)) / 24
+        return [tariff.per_kwh]
+    means: dict[str | None, Decimal] = defaultdict(Decimal)
+    for period in tariff.periods:
+        means[period.per_kwh.currency] += period.hours * period.per_kwh.amount / 24
+    return [Money(amount=amount, currency=currency) for currency, amount in means.items()]
 
 
 def provisioned_kw(option: Option, frame: Frame) -> Decimal:
@@ -264,8 +316,7 @@ def training_kw(platform: Platform) -> Decimal:
 
 
 def _price_factor(piece: Piece, per: str) -> Factor:
-    tier = "" if piece.tier is None else f", tier {piece.tier}+"
-    return Factor("unit price", piece.unit_price, f"per {per}", f"{piece.option.source}{tier}")
+    return Factor("unit price", piece.unit_price, f"per {per}", piece.option.source, piece.quoted)
 
 
 def _share(value: Decimal) -> Factor:
@@ -273,11 +324,12 @@ def _share(value: Decimal) -> Factor:
 
 
 def _line_charge(line: QuoteLine, option: Option, lot: Lot, frame: Frame) -> Charge:
-    price = net_amount(line.price, option, frame)  # type: ignore[arg-type]  # states were left out by priced_lines
-    factors = [Factor(line.item, price, f"per {line.per}", option.source)]
+    per = f"per {line.per}"
+    factors = [net_stated(line.item, line.price, per, option.source, option, frame)]  # type: ignore[arg-type]  # priced
     if line.per != "order":
         factors.append(Factor(f"{line.per}s per unit", Decimal(per_unit(line.per, option)), line.per, "platform"))
-    cash = milestone_cash(option.quote.payment, lot, frame) if option.is_purchase else on_day(lot.delivery)
+    staged = option.is_purchase or option.is_dedicated
+    cash = milestone_cash(option.quote.payment, lot, frame) if staged else on_day(lot.delivery)
     return Charge(f"line:{line.item}", tuple(factors), cash, contingent=option.is_purchase)
 
 

@@ -7,11 +7,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
+from math import ceil
 
+from optimizer.cost.charge import Factor, power, stated
 from optimizer.cost.frame import DAY, Frame
 from optimizer.schema.base import Money
 from optimizer.schema.platform import Platform
-from optimizer.schema.quote import BlockOffer, Offer, OnDemandOffer, PurchaseOffer, Quote, TieredPrice
+from optimizer.schema.quote import (
+    BlockOffer,
+    DedicatedOffer,
+    LeaseOffer,
+    Offer,
+    OnDemandOffer,
+    PurchaseOffer,
+    Quote,
+    TieredPrice,
+)
 
 UNLIMITED_UNITS = 10**6
 """Stands for no maximum; far above any real order."""
@@ -32,6 +43,11 @@ class Lot:
     ready: dt.date
 
 
+def pool_name(platform: str, place: str, system: str = "") -> str:
+    """Return the name of a pool: ``platform@place``; a dedicated system (``quote/offer``) is a pool of its own."""
+    return f"{platform}@{place}#{system}" if system else f"{platform}@{place}"
+
+
 @dataclass(frozen=True, eq=False)
 class Option:
     """One offer at one place, delivered from one day.
@@ -45,6 +61,7 @@ class Option:
         site: Our site; None for a rental.
         lots: Deliveries in order (one without lots).
         end: Last day of a lease or reserved contract, of a hire once its run is known; None when bought.
+        follows: Offered only for a run that starts, on its ready day, after another run.
     """
 
     quote: Quote
@@ -55,6 +72,7 @@ class Option:
     site: str | None
     lots: tuple[Lot, ...]
     end: dt.date | None
+    follows: bool = False
 
     @property
     def offer_key(self) -> tuple[str, str]:
@@ -66,10 +84,20 @@ class Option:
         """Sort key, unique among options."""
         return (self.quote.quote, self.name, self.place, self.lots[-1].delivery)
 
-    @property
+    @cached_property
     def pool(self) -> str:
         """The pool it joins."""
-        return f"{self.platform.id}@{self.place}"
+        return pool_name(self.platform.id, self.place, self.system)
+
+    @property
+    def system(self) -> str:
+        """``quote/offer`` of a dedicated system; empty for capacity that any run may use."""
+        return "/".join(self.offer_key) if self.is_dedicated else ""
+
+    @property
+    def is_dedicated(self) -> bool:
+        """A system for one run, paid by the run."""
+        return isinstance(self.offer, DedicatedOffer)
 
     @property
     def is_purchase(self) -> bool:
@@ -78,13 +106,13 @@ class Option:
 
     @property
     def is_hired(self) -> bool:
-        """Rented for one run: by the hour, or as a block of days."""
-        return isinstance(self.offer, OnDemandOffer | BlockOffer)
+        """Taken for one run: by the hour, as a block of days, or as a dedicated system."""
+        return isinstance(self.offer, OnDemandOffer | BlockOffer | DedicatedOffer)
 
     def hire_end(self, run_end: dt.date) -> dt.date | None:
         """Return the last day of a hire for a run that ends on a day; None when no block is long enough.
 
-        By the hour: that day. A block: the shortest allowed length, a multiple of its row's step up to its ``to``.
+        By the hour, and of a dedicated system: that day. A block: the shortest allowed length, a multiple of its row's step up to its ``to``.
         """
         if not isinstance(self.offer, BlockOffer):
             return run_end
@@ -118,6 +146,7 @@ class Piece:
         option: The option.
         lot: Their delivery.
         unit_price: Net price of one unit (purchase), per month (lease) or per hour (rental), scenario currency.
+        quoted: The stated numbers whose product the unit price is.
         tier: First quantity of the price; None without tiers.
         first: The award must have at least this many units for this price (all-units).
         last: Most units of the award at this price (all-units) or in this piece (incremental, lots).
@@ -126,6 +155,7 @@ class Piece:
     option: Option
     lot: Lot
     unit_price: Decimal
+    quoted: tuple[Factor, ...]
     tier: int | None
     first: int
     last: int
@@ -149,12 +179,37 @@ def net_amount(money: Money, option: Option, frame: Frame) -> Decimal:
     return gross / (1 + tax.rate) if tax.included else gross
 
 
+def net_stated(name: str, money: Money, unit: str, source: str, option: Option, frame: Frame) -> Factor:
+    """Return an amount of a quote as a factor: without tax, in the scenario's currency, with its stated parts."""
+    gross = stated(name, money, unit, source, frame, option.quote.currency)
+    tax = option.quote.tax
+    if not tax.included or not tax.rate:
+        return gross
+    untaxed = power("without tax", 1 + tax.rate, Decimal(-1), "share", f"quote {option.quote.quote}, tax")
+    return gross._replace(value=net_amount(money, option, frame), parts=(*gross.parts, untaxed))
+
+
 def unit_prices(option: Option, frame: Frame) -> tuple[tuple[int, Decimal], ...]:
     """Return (first quantity, net price of one purchase unit) ascending; one row without tiers."""
-    price = option.offer.price
-    rows = price.breaks if isinstance(price, TieredPrice) else {1: price}
     per = per_unit(option.offer.per, option)
-    return tuple((first, net_amount(money, option, frame) * per) for first, money in rows.items())  # type: ignore[arg-type]
+    return tuple((first, net_amount(money, option, frame) * per) for first, money in _price_rows(option).items())
+
+
+def _price_rows(option: Option) -> dict[int, Money]:
+    price = option.offer.price
+    return price.breaks if isinstance(price, TieredPrice) else {1: price}  # type: ignore[dict-item]  # states were rejected
+
+
+def _quoted(option: Option, tier: int | None, money: Money, frame: Frame) -> tuple[Factor, ...]:
+    """Return the stated numbers behind a unit price."""
+    basis = option.offer.per
+    source = option.source if tier is None else f"{option.source}, tier {tier}+"
+    monthly = " and month" if isinstance(option.offer, LeaseOffer) else ""
+    each = net_stated("unit price", money, f"per {basis.replace('_', '-')}{monthly}", source, option, frame)
+    count = per_unit(basis, option)
+    piece = basis.removesuffix("_hour")
+    counted = (Factor(f"{piece}s per unit", Decimal(count), piece, "platform"),) if count != 1 else ()
+    return (*each.parts, *counted)
 
 
 def per_unit(per: str, option: Option) -> int:
@@ -170,26 +225,41 @@ def is_incremental(option: Option) -> bool:
 
 
 def maximum(option: Option) -> int:
-    """Return the largest order in units."""
+    """Return the largest order in units; of a dedicated system the largest it states days for."""
     most = option.offer.units.max
+    if isinstance(option.offer, DedicatedOffer):
+        return max(mode.units for mode in option.offer.modes)
     return UNLIMITED_UNITS if most is None else most
+
+
+def smallest_order(offer: Offer) -> int:
+    """Return the fewest units an offer can be awarded in; of a dedicated system the fewest it states days for."""
+    if isinstance(offer, DedicatedOffer):
+        return min(mode.units for mode in offer.modes)
+    first = min(offer.price.breaks) if isinstance(offer.price, TieredPrice) else 1
+    return ceil(max(offer.units.min, first, 1) / offer.units.step) * offer.units.step
+
+
+def most_nodes(option: Option) -> int:
+    """Return the nodes of the largest order."""
+    return maximum(option) * option.platform.nodes_per_unit
 
 
 def possible_pieces(option: Option, frame: Frame) -> tuple[Piece, ...]:
     """Return every (price, lot) an award of the option can contain, in filling order."""
-    return tuple(
-        Piece(option, lot, price, first if tiered else None, first, last)
-        for first, price, last, tiered in _price_ranges(option, frame)
-        for lot in option.lots
-    )
+    return tuple(replace(piece, lot=lot) for piece in _price_ranges(option, frame) for lot in option.lots)
 
 
-def _price_ranges(option: Option, frame: Frame) -> Iterator[tuple[int, Decimal, int, bool]]:
+def _price_ranges(option: Option, frame: Frame) -> Iterator[Piece]:
+    """Yield a piece of the first lot for each unit price, ascending by its first quantity."""
     rows = unit_prices(option, frame)
     tiered = isinstance(option.offer.price, TieredPrice)
+    stated_rows = _price_rows(option)
     for index, (first, price) in enumerate(rows):
         last = rows[index + 1][0] - 1 if index + 1 < len(rows) else maximum(option)
-        yield first, price, min(last, maximum(option)), tiered
+        tier = first if tiered else None
+        quoted = _quoted(option, tier, stated_rows[first], frame)
+        yield Piece(option, option.lots[0], price, quoted, tier, first, min(last, maximum(option)))
 
 
 def award_pieces(option: Option, units: int, frame: Frame) -> tuple[tuple[Piece, int], ...]:
@@ -200,14 +270,10 @@ def award_pieces(option: Option, units: int, frame: Frame) -> tuple[tuple[Piece,
     """
     ranges = list(_price_ranges(option, frame))
     if is_incremental(option):
-        lot = option.lots[0]
-        filled = [(row, min(units, row[2]) - row[0] + 1) for row in ranges]
-        return tuple((Piece(option, lot, row[1], row[0], row[0], row[2]), count) for row, count in filled if count > 0)
-    first, price, last, tiered = max((row for row in ranges if row[0] <= units), key=lambda row: row[0])
-    return tuple(
-        (Piece(option, lot, price, first if tiered else None, first, last), count)
-        for lot, count in fill_lots(option, units)
-    )
+        filled = [(piece, min(units, piece.last) - piece.first + 1) for piece in ranges]
+        return tuple((piece, count) for piece, count in filled if count > 0)
+    reached = max((piece for piece in ranges if piece.first <= units), key=lambda piece: piece.first)
+    return tuple((replace(reached, lot=lot), count) for lot, count in fill_lots(option, units))
 
 
 def fill_lots(option: Option, units: int) -> list[tuple[Lot, int]]:

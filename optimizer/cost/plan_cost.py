@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 
@@ -25,6 +25,7 @@ from optimizer.cost.frame import Frame
 from optimizer.cost.items import (
     energy_charge,
     excess_charges,
+    excess_paid,
     hall_charge,
     hire_charges,
     idle_kw,
@@ -94,7 +95,11 @@ def by_fiscal_year(charges: Iterable[Charge], frame: Frame) -> dict[str, Decimal
 def price(choice: Choice, after: After, frame: Frame) -> Priced:
     """Return every charge of a choice under an after-run policy."""
     charges = [
-        *(charge for taken in choice.taken for charge in award_charges(taken, choice.runs, after, frame)),
+        *(
+            replace(charge, award=index)
+            for index, taken in enumerate(choice.taken)
+            for charge in award_charges(taken, choice.runs, after, frame)
+        ),
         *entry_charges(choice, after, frame),
         *owned_charges(after, frame),
         *(charge for run in choice.runs for charge in run_energy(run, frame)),
@@ -115,11 +120,10 @@ def award_charges(taken: Taken, runs: Sequence[Run], after: After, frame: Frame)
 
 
 def _usage_charges(piece: Piece, runs: Sequence[Run], frame: Frame) -> Iterator[Charge]:
-    option = piece.option
     yield from hire_charges(piece)
-    for run in runs:
-        if run.pool == option.pool and serves(piece, run.start, run.end):
-            yield from excess_charges(piece, run.start, run.end, frame)
+    served = (run for run in runs if run.pool == piece.option.pool and serves(piece, run.start, run.end))
+    paid = excess_paid(piece.option, frame, runs[0].end if len(runs) == 1 else None)
+    yield from excess_charges(piece, sum(run.candidate.days for run in served), paid)
 
 
 def serves(piece: Piece, start: dt.date, end: dt.date) -> bool:

@@ -10,7 +10,7 @@ from optimizer.io.loaded import Loaded
 from optimizer.io.prices import price_per_accelerator
 from optimizer.io.warnings import Remark, order_date, remarks
 from optimizer.results import AssumptionUsed, Number, Result
-from optimizer.schema.quote import Offer, RentalOffer, SiteOffer
+from optimizer.schema.quote import Offer, RegionOffer, RentalOffer, SiteOffer
 from optimizer.units import round_money
 
 
@@ -152,4 +152,4 @@ def _available(loaded: Loaded, offer: Offer) -> dt.date | None:
     if weeks is None and isinstance(offer, SiteOffer):
         return None
     day = order + dt.timedelta(weeks=weeks[1]) if isinstance(weeks, tuple) else order
-    return max(day, offer.start[0]) if isinstance(offer, RentalOffer) and offer.start else day
+    return max(day, offer.start[0]) if isinstance(offer, RegionOffer) and offer.start else day

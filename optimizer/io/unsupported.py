@@ -10,21 +10,13 @@ from collections.abc import Iterator
 from optimizer.errors import Problem
 from optimizer.io.document import Document
 from optimizer.io.loaded import Loaded
-from optimizer.schema.base import OfferType
 from optimizer.schema.quote import LeaseOffer, PurchaseOffer, TieredPrice
-
-_OFFER_TYPES = (OfferType.DEDICATED,)
 
 
 def unsupported(loaded: Loaded) -> Iterator[Problem]:
     """Yield a problem for every use of something not supported yet."""
-    scenario = loaded.scenario
-    if len(scenario.workloads) > 1:
-        yield _refused(loaded.document, ("workloads",), "more than one workload", "Plan them one at a time")
     for quote_id, name, offer in loaded.offers():
         record = loaded.quote_documents[quote_id]
-        if offer.type in _OFFER_TYPES:
-            yield _refused(record, ("offers", name), f"an offer of type {offer.type}", "Remove this offer")
         tiers = offer.price if isinstance(offer.price, TieredPrice) else None
         if isinstance(offer, PurchaseOffer) and offer.lots and tiers and tiers.incremental:
             yield _refused(record, ("offers", name, "lots"), "lots with incremental prices", "Give lead_weeks instead")

@@ -13,7 +13,7 @@ from optimizer.io.platform_claims import platform_claims, price_claims
 from optimizer.io.prices import price_per_accelerator
 from optimizer.io.remark import Remark
 from optimizer.io.workload_claims import workload_claims
-from optimizer.schema.quote import PriceState, Quote, RentalOffer, SiteOffer
+from optimizer.schema.quote import PriceState, Quote, RegionOffer, RentalOffer, SiteOffer
 from optimizer.units import add_months
 
 __all__ = ["Remark", "order_date", "remarks"]
@@ -130,7 +130,7 @@ def _dates(loaded: Loaded) -> Iterator[Remark]:
             if lot.date and lot.date < order:
                 place = document.at(("offers", name, "lots", position, "date"))
                 yield Remark(location=place, found=f"delivery on {lot.date}", why=f"Before the order date {order}")
-        if isinstance(offer, RentalOffer) and offer.start and offer.start[1] < order:
+        if isinstance(offer, RegionOffer) and offer.start and offer.start[1] < order:
             place = document.at(("offers", name, "start"))
             yield Remark(location=place, found=f"start by {offer.start[1]}", why=f"Before the order date {order}")
     for name, workload in loaded.scenario.workloads.items():

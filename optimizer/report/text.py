@@ -33,6 +33,17 @@ def amount(value: Decimal | float | None) -> str:
     return number(value)
 
 
+def capacity(value: Decimal | float | None, unit: str | None) -> str:
+    """Return an objective of capacity with its unit; compute in FLOP.
+
+    >>> capacity(38_700_000_000, "1e15 FLOP"), capacity(Decimal(1248), "accelerators")
+    ('3.870e25 FLOP', '1,248 accelerators')
+    """
+    if value is None:
+        return UNKNOWN
+    return f"{float(value) * 1e15:.3e} FLOP".replace("e+", "e") if unit == "1e15 FLOP" else f"{number(value)} {unit}"
+
+
 def number(value: Decimal | float | str | None) -> str:
     """Return a number in full with thousands separators, without needless zeros.
 

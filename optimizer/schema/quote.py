@@ -136,23 +136,28 @@ class LeaseOffer(SiteOffer):
     """Length of the lease."""
 
 
-class RentalOffer(BaseOffer):
+class RegionOffer(BaseOffer):
     """Capacity in a provider's region."""
 
     region: str
     """Provider's region."""
-    per: Literal["accelerator_hour", "node_hour", "rack_hour"]
-    """What one price rents for one hour."""
     start: tuple[dt.date, dt.date] | None = None
     """First and last possible first day; null = any day from the order date."""
     lead_weeks: LeadWeeks | None = None
     """Earliest and latest start after order; null = at once."""
 
     @model_validator(mode="after")
-    def _window(self) -> RentalOffer:
+    def _window(self) -> RegionOffer:
         if self.start and self.start[0] > self.start[1]:
             raise ValueError("start: the first day is after the last")
         return self
+
+
+class RentalOffer(RegionOffer):
+    """Capacity rented by the hour, whatever the commitment."""
+
+    per: Literal["accelerator_hour", "node_hour", "rack_hour"]
+    """What one price rents for one hour."""
 
 
 class ReservedOffer(RentalOffer):
@@ -205,18 +210,25 @@ class DedicatedMode(Frozen):
     """Who says so."""
 
 
-class DedicatedOffer(BaseOffer):
+class DedicatedOffer(RegionOffer):
     """A system or cloud dedicated to a run, with stated performance, paid once per run."""
 
     type: Literal[OfferType.DEDICATED] = OfferType.DEDICATED
-    region: str
-    """Place of the system."""
     per: Literal["run"]
-    """Price of a run."""
+    """Price of a run, whichever of the modes it takes."""
     modes: tuple[DedicatedMode, ...] = Field(min_length=1)
     """Stated performance."""
-    lead_weeks: LeadWeeks | None = None
-    """Earliest and latest start after order; null = at once."""
+
+    @model_validator(mode="after")
+    def _whole_systems(self) -> DedicatedOffer:
+        if isinstance(self.price, TieredPrice):
+            raise ValueError("price: a run has one price; give each size an offer of its own")
+        allowed = self.units
+        for mode in self.modes:
+            above = allowed.max is not None and mode.units > allowed.max
+            if mode.units < allowed.min or mode.units % allowed.step or above:
+                raise ValueError(f"modes: {mode.units} units are none of the quantities in units")
+        return self
 
 
 Offer = Annotated[

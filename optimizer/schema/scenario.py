@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from decimal import Decimal
+from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -394,4 +396,13 @@ class Scenario(Frozen):
             unknown = [other for other in workload.after if other not in self.workloads]
             if unknown:
                 raise ValueError(f"workloads.{name}.after: no workload named {', '.join(unknown)}")
+        _refuse_cycles(self.workloads)
         return self
+
+
+def _refuse_cycles(workloads: Mapping[str, Workload]) -> None:
+    try:
+        TopologicalSorter({name: workload.after for name, workload in workloads.items()}).prepare()
+    except CycleError as error:
+        chain = " after ".join(error.args[1])
+        raise ValueError(f"workloads: {chain}: a workload cannot come after itself") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from optimizer.cost.after import After
@@ -12,12 +12,15 @@ from optimizer.cost.charge import Charge, with_contingency
 from optimizer.cost.choice import Run
 from optimizer.cost.entries import COUNTED, counted_charge, matching, shared_charge, table
 from optimizer.cost.frame import DAY, Frame
-from optimizer.cost.items import hire_charges, unit_charges
-from optimizer.cost.option import Option, Piece, hired, possible_pieces, shortest_hire
+from optimizer.cost.items import hire_charges, system_charges, unit_charges
+from optimizer.cost.option import Option, Piece, hired, most_nodes, possible_pieces, shortest_hire
 from optimizer.cost.plan_cost import present_value, run_energy, serves
 from optimizer.cost.value import value_charges
-from optimizer.schema.scenario import CostEntry
+from optimizer.schema.scenario import AfterRun, CostEntry
 from optimizer.solver.problem import Pool, Problem, Profile
+
+MARGIN = 1e-6
+"""Relative margin on floating-point bounds before a profile is dropped."""
 
 INFINITE = float("inf")
 """Cost per node of a piece that does not serve a run."""
@@ -45,9 +48,10 @@ class PoolBound:
     def rates(self) -> list[tuple[Piece, float]]:
         """Present value per node of one unit of each piece (hourly pieces: without their hours)."""
         pieces = [piece for option in self.pool.options for piece in possible_pieces(option, self.frame)]
-        return [(piece, self._per_node(piece)) for piece in pieces]
+        return [(piece, self.per_node(piece)) for piece in pieces]
 
-    def _per_node(self, piece: Piece) -> float:
+    def per_node(self, piece: Piece) -> float:
+        """Return the present value per node of one unit of a piece (hourly: without its hours)."""
         piece = shortest_hire(piece)  # recurring entries end with the hire: at least its shortest
         charges = unit_charges(piece, self.after, self.frame)
         counted = [self._cheapest(entry, piece) for entry in matching(self.frame, piece.option) if entry.per in COUNTED]
@@ -160,6 +164,8 @@ class PoolBound:
 
     def _hire(self, piece: Piece, run_end: dt.date) -> float:
         end = piece.option.hire_end(run_end)
+        if piece.option.is_dedicated:
+            return self._value(system_charges(piece.option, self.frame)) / most_nodes(piece.option)
         return self._value(hire_charges(hired(piece, end))) / self.pool.platform.nodes_per_unit if end else INFINITE
 
 
@@ -170,10 +176,38 @@ def bounder(problem: Problem) -> Callable[[Profile], float]:
         return lambda profile: float((profile.run.end - frame.today).days)
     if frame.scenario.objective == "capacity" or frame.scenario.fix:  # signed units elsewhere may earn money
         return lambda profile: float("-inf")
-    return _cost_bounder(problem)
+    if problem.several and frame.scenario.after_run.policy == "use":
+        return _used_later_bounder(problem)
+    return cost_bounder(problem)
 
 
-def _cost_bounder(problem: Problem) -> Callable[[Profile], float]:
+def _used_later_bounder(problem: Problem) -> Callable[[Profile], float]:
+    """Return bounds of runs among several, whose fleet is used after the last of them.
+
+    The cost of an idle fleet, less the most that use could bring from the end of this run on: the cap, never declining.
+    """
+    frame, terms = problem.frame, problem.frame.scenario.after_run
+    idle = _changed(frame, terms.model_copy(update={"policy": "idle"}))
+    full = _changed(frame, terms.model_copy(update={"decline_per_year": 0}))
+    cost = cost_bounder(replace(problem, frame=idle))
+    known: dict[dt.date, float] = {}
+
+    def bound(profile: Profile) -> float:
+        end = profile.run.end
+        if end not in known:
+            receipts = value_charges(terms.max_accelerators or 0, end + DAY, frame.last_day, end, full)
+            known[end] = float(sum(present_value(charge, frame) for charge in receipts))
+        return cost(profile) + known[end]
+
+    return bound
+
+
+def _changed(frame: Frame, after_run: AfterRun) -> Frame:
+    return replace(frame, scenario=frame.scenario.model_copy(update={"after_run": after_run}))
+
+
+def cost_bounder(problem: Problem) -> Callable[[Profile], float]:
+    """Return a function that bounds the present value of any plan with a profile from below, whatever the objective."""
     frame = problem.frame
     policy = frame.scenario.after_run.policy
     known: dict[tuple[str, After], PoolBound] = {}

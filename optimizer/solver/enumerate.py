@@ -9,11 +9,11 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from itertools import product
+from itertools import combinations, product
 from math import ceil, prod
 
 from optimizer.cost.choice import Choice, Run, Taken
-from optimizer.cost.frame import Frame
+from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.option import Option, fill_lots, unit_prices
 from optimizer.cost.plan_cost import Priced
 from optimizer.errors import InputError
@@ -21,10 +21,10 @@ from optimizer.errors import Problem as InputProblem
 from optimizer.solver.assemble import priced
 from optimizer.solver.capacity import Capacity
 from optimizer.solver.offers import rack_positions, signed_units, units_per_rack
-from optimizer.solver.problem import Pool, Problem, Profile, units_limit
+from optimizer.solver.problem import Pool, Problem, Profile, leads, units_limit
 from optimizer.solver.rules.site import power_on
 from optimizer.solver.search import Found
-from optimizer.solver.ties import TieKey, tie_key
+from optimizer.solver.ties import TieKey, award_key, tie_key
 from optimizer.solver.usage import installed_kw, units_on
 
 MOST_DECISIONS = 200_000
@@ -41,7 +41,11 @@ def enumerate_plans(problem: Problem) -> Found:
     Raises:
         InputError: more than ``MOST_DECISIONS`` decisions.
     """
-    size = sum(prod(len(own) for own in _menus(problem, profile)) for profile in problem.profiles)
+    size = 0
+    for runs in _schedules(problem):
+        size += prod(len(own) for own in _menus(problem, runs))
+        if problem.several and size > MOST_DECISIONS:
+            break
     if size > MOST_DECISIONS:
         found = f"{size:,} decisions" if size < 10**15 else "more than 1e15 decisions"
         fix = "Use --solver auto, or fewer offers and smaller maxima"
@@ -71,70 +75,153 @@ def _objective(choice: Choice, price: Priced, problem: Problem) -> tuple[Decimal
     return (npv,)
 
 
-def _menus(problem: Problem, profile: Profile) -> list[list[Taken | None]]:
-    """Return, per offer, every award it may become (None: none)."""
-    signed = signed_units(problem.frame)
-    pools = [pool for pool in problem.pools if problem.anywhere or pool is profile.pool]
-    menus: dict[tuple[str, str], list[Taken | None]] = {}
-    for pool in pools:
+def _schedules(problem: Problem) -> Iterator[tuple[Profile, ...]]:
+    """Yield every choice of runs, one of each workload, that keeps their order and starts where it may."""
+    groups: dict[str, list[Profile]] = {name: [] for name in problem.frame.scenario.workloads}
+    for profile in problem.profiles:
+        groups[profile.workload].append(profile)
+    if prod(len(own) for own in groups.values()) > MOST_DECISIONS:
+        found, fix = "more choices of runs than that alone", "Use --solver auto, or fewer modes and offers"
+        raise InputError([InputProblem("--solver enumerate", found, f"at most {MOST_DECISIONS:,} decisions", fix)])
+    return (runs for runs in product(*groups.values()) if _in_order(runs, problem.frame))
+
+
+def _in_order(runs: Sequence[Profile], frame: Frame) -> bool:
+    ends = {profile.workload: profile.run.end for profile in runs}
+    for profile in runs:
+        if any(ends[before] >= profile.run.start for before in frame.scenario.workloads[profile.workload].after):
+            return False
+        if profile.follows and not any(_ends_before(other, profile, frame) for other in runs):
+            return False
+    return True
+
+
+def _ends_before(other: Profile, profile: Profile, frame: Frame) -> bool:
+    return leads(other, profile, frame) and other.run.end + DAY == profile.run.start
+
+
+Menu = list[Taken | None]
+
+
+def _menus(problem: Problem, runs: Sequence[Profile]) -> list[Menu]:
+    """Return, per offer (a hire: and run), every award it may become (None: none)."""
+    signed, used = signed_units(problem.frame), {profile.pool.name for profile in runs}
+    menus: dict[tuple[object, ...], Menu] = {}
+    for pool in problem.pools:
         for option in pool.options:
             least = signed.get(option.offer_key, 0)
-            if not least and pool is not profile.pool and problem.frame.scenario.objective != "capacity":
+            if pool.name not in used and not least and problem.frame.scenario.objective != "capacity":
                 continue
-            menu = menus.setdefault(option.offer_key, [] if least else [None])
-            units = [number for number in _quantities(pool, option, problem, profile) if number >= least]
-            menu += [Taken(_hired(option, profile.run), number) for number in units]
+            for award in _takers(option, runs):
+                menu = menus.setdefault((option.offer_key, award.workload), [None])
+                units = _quantities(pool, award, problem, runs)
+                menu += [replace(award, units=number) for number in units if option.is_hired or number >= least]
     return list(menus.values())
 
 
-def _hired(option: Option, run: Run) -> Option:
-    return replace(option, end=option.hire_end(run.end)) if option.is_hired else option
+def _takers(option: Option, runs: Sequence[Profile]) -> Iterator[Taken]:
+    """Yield the award of an option without its units: one, or (hired) one for each run that starts on its ready day."""
+    starting = [p for p in runs if p.pool.name == option.pool and p.run.start == option.lots[0].ready]
+    if option.is_hired:
+        for profile in starting:
+            end = option.hire_end(profile.run.end)
+            if end is not None:
+                yield Taken(replace(option, end=end), 0, profile.workload)
+    elif starting or not option.follows:
+        yield Taken(option, 0)
 
 
-def _quantities(pool: Pool, option: Option, problem: Problem, profile: Profile) -> range:
-    if option.is_hired and not _for_run(option, profile):
-        return range(0)
+def _quantities(pool: Pool, award: Taken, problem: Problem, runs: Sequence[Profile]) -> range:
+    option = award.option
+    if option.is_dedicated:
+        needed = next(profile.nodes_needed for profile in runs if profile.workload == award.workload)
+        units = ceil(needed / pool.platform.nodes_per_unit)
+        return range(units, units + 1)
     step, least = option.offer.units.step, max(option.offer.units.min, unit_prices(option, problem.frame)[0][0], 1)
     return range(ceil(least / step) * step, units_limit(pool, option, problem) + 1, step)
 
 
-def _for_run(option: Option, profile: Profile) -> bool:
-    starts = option.pool == profile.pool.name and option.lots[0].ready == profile.run.start
-    return starts and option.hire_end(profile.run.end) is not None
-
-
 def _choices(problem: Problem) -> Iterator[Choice]:
-    for profile in problem.profiles:
-        for picked in product(*_menus(problem, profile)):
-            taken = tuple(sorted((award for award in picked if award), key=lambda award: award.option.key))
-            choice = Choice(taken, (profile.run,))
-            if _holds(choice, profile, problem.frame):
+    for runs in _schedules(problem):
+        for picked in product(*_menus(problem, runs)):
+            taken = tuple(sorted((award for award in picked if award), key=award_key))
+            choice = Choice(taken, tuple(profile.run for profile in runs))
+            if _holds(choice, runs, problem.frame):
                 yield choice
 
 
-def _holds(choice: Choice, profile: Profile, frame: Frame) -> bool:
+def _holds(choice: Choice, runs: Sequence[Profile], frame: Frame) -> bool:
     return (
-        _covered(choice, profile)
-        and _one_fabric(choice, profile.run)
+        _covered(choice, runs)
+        and all(_one_fabric(choice, profile.run) for profile in runs)
+        and _hires_hold(choice)
+        and _signed(choice, frame)
         and _powered(choice, frame)
         and _racked(choice, frame)
         and _vendors(choice, frame)
     )
 
 
-def _covered(choice: Choice, profile: Profile) -> bool:
-    run, nodes = profile.run, profile.pool.owned_nodes
+def _covered(choice: Choice, runs: Sequence[Profile]) -> bool:
+    """Return whether on every start the runs of a pool then going on can share its nodes: Hall's condition."""
+    for first in runs:
+        day = first.run.start
+        active = [p for p in runs if p.pool is first.pool and p.run.start <= day <= p.run.end]
+        for size in range(1, len(active) + 1):
+            if any(_short(choice, group) for group in combinations(active, size)):
+                return False
+    return True
+
+
+def _short(choice: Choice, group: Sequence[Profile]) -> bool:
+    """Return whether some runs of a pool need more nodes than count for one of them."""
+    pool = group[0].pool
+    own: dict[str, int] = {}
+    nodes = pool.owned_nodes
     for award in choice.taken:
-        option = award.option
-        if option.pool == run.pool and (option.end is None or option.end >= run.end):
-            ready = sum(units for lot, units in fill_lots(option, award.units) if lot.ready <= run.start)
-            nodes += ready * option.platform.nodes_per_unit
-    return nodes >= profile.nodes_needed
+        counted = max(_ready(award, profile) for profile in group) * pool.platform.nodes_per_unit
+        if award.workload is None:
+            nodes += counted
+        else:
+            own[award.workload] = own.get(award.workload, 0) + counted
+    return sum(max(0, profile.nodes_needed - own.get(profile.workload, 0)) for profile in group) > nodes
+
+
+def _ready(award: Taken, profile: Profile) -> int:
+    """Return the units of an award that count for a run."""
+    option = award.option
+    if not award.joins(profile.run) or (option.end is not None and option.end < profile.run.end):
+        return 0
+    return sum(units for lot, units in fill_lots(option, award.units) if lot.ready <= profile.run.start)
 
 
 def _one_fabric(choice: Choice, run: Run) -> bool:
-    limits = [a.option.offer.fabric_max_units for a in choice.taken if a.option.pool == run.pool]
+    limits = [award.option.offer.fabric_max_units for award in choice.taken if award.joins(run)]
     return all(most is None or run.candidate.nodes <= most * run.platform.nodes_per_unit for most in limits)
+
+
+def _hires_hold(choice: Choice) -> bool:
+    """Return whether no offer has more units hired on a day than it has."""
+    hires = [award for award in choice.taken if award.workload is not None]
+    for award in hires:
+        most, day = award.option.offer.units.max, award.option.lots[0].delivery
+        there = [
+            other.units
+            for other in hires
+            if other.option.offer_key == award.option.offer_key
+            and other.option.lots[0].delivery <= day
+            and (other.option.end is None or day <= other.option.end)
+        ]
+        if most is not None and sum(there) > most:
+            return False
+    return True
+
+
+def _signed(choice: Choice, frame: Frame) -> bool:
+    taken: dict[tuple[str, str], int] = {}
+    for award in choice.taken:
+        taken[award.option.offer_key] = taken.get(award.option.offer_key, 0) + award.units
+    return all(taken.get(offer, 0) >= units for offer, units in signed_units(frame).items())
 
 
 def _days(choice: Choice, frame: Frame, site: str) -> set[dt.date]:

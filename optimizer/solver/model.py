@@ -8,9 +8,10 @@ from optimizer.cost.choice import Choice, Taken
 from optimizer.solver.capacity import Capacity
 from optimizer.solver.ledger import scale_digits, scaled
 from optimizer.solver.linear import LinearModel
-from optimizer.solver.problem import Problem
+from optimizer.solver.problem import Problem, Profile
 from optimizer.solver.rules import RULES
-from optimizer.solver.variables import Builder, Order, declare
+from optimizer.solver.ties import award_key, run_key
+from optimizer.solver.variables import Builder, Order, Term, declare
 
 Objective = dict[int, int]
 
@@ -35,7 +36,9 @@ class CompactModel:
         return self.builder.model
 
     def end(self) -> Objective:
-        """Return the last day of the run as days since today."""
+        """Return the last day of the last run as days since today."""
+        if self.builder.last_day is not None:
+            return {self.builder.last_day: 1}
         today = self.builder.frame.today
         return {index: (profile.run.end - today).days for profile, index in self.builder.chosen.items()}
 
@@ -64,6 +67,24 @@ class CompactModel:
                     terms[index] = (rank + 1) * 10**4
         return terms
 
+    def run_order(self) -> list[Objective]:
+        """Return, for several runs, units by offer rank, then the sum of starts, then each run's place in its order.
+
+        Earlier starts first, then fewer nodes, then the name of the pool.
+        """
+        if not self.builder.problem.several:
+            return []
+        ranks: Objective = {}
+        for rank, orders in enumerate(self.builder.by_offer().values()):
+            ranks |= {index: rank + 1 for order in orders for index, _ in order.units()}
+        today = self.builder.frame.today
+        starts = {index: (profile.run.start - today).days for profile, index in self.builder.chosen.items()}
+        runs: dict[str, list[tuple[tuple[object, ...], int]]] = {}
+        for profile, index in self.builder.chosen.items():
+            runs.setdefault(profile.workload, []).append((run_key(profile.run), index))
+        places = [{index: place for place, (_, index) in enumerate(sorted(own))} for own in runs.values()]
+        return [ranks, starts, *places]
+
     def objectives(self) -> list[Objective]:
         """Return the objectives in order: each is fixed at its optimum before the next."""
         first: dict[str, list[Objective]] = {
@@ -71,20 +92,25 @@ class CompactModel:
             "time": [self.end(), self.npv],
             "capacity": [self.capacity(), self.npv],
         }
-        return [*first[self.builder.frame.scenario.objective], self.nodes_end_orders(), self.offer_order()]
+        ties = [self.nodes_end_orders(), *self.run_order(), self.offer_order()]
+        return [*first[self.builder.frame.scenario.objective], *ties]
 
     def choice(self, values: list[int]) -> Choice:
         """Return the decision that variable values stand for."""
         runs = tuple(profile.run for profile, index in self.builder.chosen.items() if values[index])
         taken = [_taken(order, values) for order in self.builder.orders if values[order.index]]
-        return Choice(tuple(sorted(taken, key=lambda award: award.option.key)), runs)
+        return Choice(tuple(sorted(taken, key=award_key)), runs)
 
 
 def _taken(order: Order, values: list[int]) -> Taken:
     units = sum(values[var.index] for var in order.pieces)
     ends = [var.piece.option.end for var in order.pieces if var.profile and values[var.index]]
     option = replace(order.option, end=ends[0]) if ends else order.option
-    return Taken(option, units)
+    return Taken(option, units, _hired_for(order, values))
+
+
+def _hired_for(order: Order, values: list[int]) -> str | None:
+    return next((var.profile.workload for var in order.pieces if var.profile and values[var.index]), None)
 
 
 def build_model(problem: Problem) -> CompactModel:
@@ -93,6 +119,7 @@ def build_model(problem: Problem) -> CompactModel:
     for rule in RULES:
         rule.add(builder)
     _wanted(builder)
+    _columns(builder)
     digits = scale_digits([builder.ledger.npv], builder.model.upper, builder.frame.scenario.currency)
     return CompactModel(builder, digits, scaled(builder.ledger.npv, digits))
 
@@ -106,6 +133,7 @@ def feasibility_model(problem: Problem) -> LinearModel:
         if money or rule.kind != "money":
             rule.add(builder)
     _wanted(builder)
+    _columns(builder)
     return builder.model
 
 
@@ -115,3 +143,14 @@ def _wanted(builder: Builder) -> None:
     if wanted is not None:
         own = [(order.index, 1) for order in builder.orders if order.option.offer_key in wanted]
         builder.model.add("wanted", "one of the offers asked about", own, lower=1)
+
+
+def _columns(builder: Builder) -> None:
+    """Of the schedules that are allowed: a run is chosen with one that holds it."""
+    holding: dict[Profile, list[Term]] = {profile: [] for profile in builder.chosen}
+    for number, column in enumerate(builder.problem.columns or ()):
+        index = builder.model.boolean(f"schedule {number}")
+        for profile in column.profiles:
+            holding[profile].append((index, -1))
+    for profile, index in builder.chosen.items() if builder.problem.columns is not None else ():
+        builder.model.add("columns", f"#{index}", [(index, 1), *holding[profile]], 0, 0)

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import ceil, floor
 
 from optimizer.cost.entries import delay_days, extra_kw_per_unit
 from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.items import node_kw, site_offer_sites
-from optimizer.cost.option import Lot, Option
+from optimizer.cost.option import Lot, Option, smallest_order
 from optimizer.results import LimitName, Rejection
 from optimizer.schema.platform import Platform
 from optimizer.schema.quote import (
+    DedicatedOffer,
     LeaseOffer,
     Offer,
     PriceState,
     Quote,
-    RentalOffer,
+    RegionOffer,
     ReservedOffer,
     SiteOffer,
-    TieredPrice,
 )
 from optimizer.schema.scenario import Zone
 from optimizer.units import add_months
@@ -46,6 +46,11 @@ class Listed:
     name: str
     offer: Offer
     platform: Platform
+
+    @property
+    def system(self) -> str:
+        """``quote/offer`` of a dedicated system; empty otherwise."""
+        return f"{self.quote.quote}/{self.name}" if isinstance(self.offer, DedicatedOffer) else ""
 
     def reject(self, limit: LimitName, needed: object, available: object, unit: str, reason: str) -> Rejection:
         """Return the rejection of this offer."""
@@ -71,8 +76,15 @@ def listed(frame: Frame) -> Iterator[Listed]:
 
 
 def signed_units(frame: Frame) -> dict[tuple[str, str], int]:
-    """Return the units signed already (``fix``) by quote and offer: a minimum, whatever validity and policy say."""
-    return {(fixed.quote, fixed.offer): fixed.units for fixed in frame.scenario.fix}
+    """Return the units signed already (``fix``) by quote and offer: a minimum, whatever validity and policy say.
+
+    Entries of one offer add up: each is a signature of its own.
+    """
+    signed: dict[tuple[str, str], int] = {}
+    for fixed in frame.scenario.fix:
+        key = (fixed.quote, fixed.offer)
+        signed[key] = signed.get(key, 0) + fixed.units
+    return signed
 
 
 def rejection(entry: Listed, frame: Frame) -> Rejection | None:
@@ -95,7 +107,8 @@ def _policy(entry: Listed, frame: Frame) -> Rejection | None:
         (policy.vendors, entry.quote.vendor, "vendors"),
     ):
         if not choice.permits(name):
-            return entry.reject("policy", name, f"policy.{what}", "", f"policy.{what} does not allow {name}")
+            stated = "denied" if name in choice.deny else "not listed"
+            return entry.reject("policy", f"{name} allowed", stated, "", f"policy.{what} does not allow {name}")
     firm = entry.quote.kind in ("binding", "contract") and entry.quote.valid_until is not None
     if not firm and not policy.allow_budgetary_quotes:
         kind = entry.quote.kind if entry.quote.valid_until else "undated"
@@ -133,8 +146,7 @@ def _priced(entry: Listed, frame: Frame) -> Rejection | None:
 
 def _supplied(entry: Listed, frame: Frame) -> Rejection | None:
     units = entry.offer.units
-    first = min(entry.offer.price.breaks) if isinstance(entry.offer.price, TieredPrice) else 1
-    least = ceil(max(units.min, first, 1) / units.step) * units.step
+    least = smallest_order(entry.offer)
     if units.max is not None and units.max < least:
         limit: LimitName = "supply" if units.max == 0 else "minimum_order"
         return entry.reject(
@@ -147,7 +159,10 @@ def _timed(entry: Listed, frame: Frame) -> Rejection | None:
     offer = entry.offer
     if isinstance(offer, SiteOffer) and offer.lead_weeks is None and not offer.lots:
         return entry.reject("delivery", "a lead time", "unknown", "", "lead time unknown")
-    if isinstance(offer, RentalOffer) and offer.start and _rental_window(entry, frame)[0] > offer.start[1]:
+    if isinstance(offer, SiteOffer) and (first := _lots(entry, offer, frame)[0].delivery) >= frame.horizon:
+        reason = f"first delivery on {first}, the horizon ends on {frame.last_day}"
+        return entry.reject("delivery", first, frame.last_day, "date", reason)
+    if isinstance(offer, RegionOffer) and offer.start and _rental_window(entry, frame)[0] > offer.start[1]:
         earliest = _rental_window(entry, frame)[0]
         return entry.reject(
             "delivery", offer.start[1], earliest, "date", f"cannot start before {earliest}, last start {offer.start[1]}"
@@ -269,7 +284,7 @@ def _postponed(lots: tuple[Lot, ...], site: str, frame: Frame) -> Iterator[tuple
 def _rental_window(entry: Listed, frame: Frame) -> tuple[dt.date, dt.date]:
     """Return the first and last possible first day of a rental."""
     offer = entry.offer
-    if not isinstance(offer, RentalOffer):
+    if not isinstance(offer, RegionOffer):
         raise TypeError(f"{entry.name} is not a rental")
     weeks = offer.lead_weeks[1] if isinstance(offer.lead_weeks, tuple) else 0
     days = [frame.order_date + 7 * weeks * DAY, entry.platform.available_from or frame.today]
@@ -283,26 +298,33 @@ def rental_ready(entry: Listed, frame: Frame) -> dt.date:
 
 
 def rental_place(entry: Listed) -> str | None:
-    """Return ``vendor/region`` of a rental; None for an offer that is delivered to us."""
-    return f"{entry.quote.vendor}/{entry.offer.region}" if isinstance(entry.offer, RentalOffer) else None
+    """Return ``vendor/region`` of a rental or dedicated system; None for an offer that is delivered to us."""
+    return f"{entry.quote.vendor}/{entry.offer.region}" if isinstance(entry.offer, RegionOffer) else None
 
 
 def rental_options(entry: Listed, starts: Iterable[dt.date], frame: Frame) -> Iterator[Option]:
-    """Yield the options of a rental for the days on which a run of its pool may start."""
+    """Yield the options of a rental for the days on which a run of its pool may start whatever the other runs."""
     first, last = _rental_window(entry, frame)
-    wait = _wait(entry, frame)
-    wanted = {start - wait for start in starts}
+    wanted = {start - _wait(entry, frame) for start in starts}
     if isinstance(entry.offer, ReservedOffer):
         days = {first} | {min(max(day, first), last) for day in wanted}
     else:
         days = {day for day in wanted if first <= day <= last}
-    place = str(rental_place(entry))
-    for day in sorted(days):
-        end = add_months(day, entry.offer.term_months) - DAY if isinstance(entry.offer, ReservedOffer) else None
-        if day < frame.horizon:
-            yield Option(
-                entry.quote, entry.name, entry.offer, entry.platform, place, None, (Lot(None, day, day + wait),), end
-            )
+    yield from (_rental(entry, day, frame) for day in sorted(days) if day < frame.horizon)
+
+
+def following_options(option: Option, starts: Iterable[dt.date], frame: Frame) -> Iterator[Option]:
+    """Yield the options of an offered rental for days on which a run may start after another."""
+    entry = Listed(option.quote, option.name, option.offer, option.platform)
+    first, last = _rental_window(entry, frame)
+    days = {start - _wait(entry, frame) for start in starts}
+    yield from (replace(_rental(entry, day, frame), follows=True) for day in sorted(days) if first <= day <= last)
+
+
+def _rental(entry: Listed, day: dt.date, frame: Frame) -> Option:
+    end = add_months(day, entry.offer.term_months) - DAY if isinstance(entry.offer, ReservedOffer) else None
+    lots = (Lot(None, day, day + _wait(entry, frame)),)
+    return Option(entry.quote, entry.name, entry.offer, entry.platform, str(rental_place(entry)), None, lots, end)
 
 
 def _wait(entry: Listed, frame: Frame) -> dt.timedelta:

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from optimizer.candidates.conditions import Conditions
-from optimizer.candidates.modes import ModesResult, modes, stated_modes
+from optimizer.candidates.modes import modes
 from optimizer.candidates.remembered import Store, key_of, remembered
+from optimizer.candidates.result import ModesResult
+from optimizer.candidates.stated import dedicated_modes, stated_modes
 from optimizer.cost.frame import Frame
 from optimizer.engine.bands import Bands
 from optimizer.engine.software import Software
-from optimizer.errors import InputError, Problem
+from optimizer.errors import InputError, InternalError, Problem
 from optimizer.results import Candidate
 from optimizer.schema.architecture import Architecture
 from optimizer.schema.platform import Platform
-from optimizer.schema.quote import RentalOffer
+from optimizer.schema.quote import DedicatedOffer, RentalOffer
+from optimizer.schema.scenario import Choice, Policy, Workload
+from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
 from optimizer.solver.enumerate import enumerate_plans
 from optimizer.solver.offers import unit_power_kw
-from optimizer.solver.problem import Pool, build, pools, supply_nodes
+from optimizer.solver.problem import Pool, pools, supply_nodes
 from optimizer.solver.problem import Problem as Decision
+from optimizer.solver.profiles import build
+from optimizer.solver.relaxation import first_proof
 from optimizer.solver.search import Found, SolverName, search
 
 EVERY_NODE_COUNT_TO = 1024
@@ -32,6 +39,10 @@ COARSE_STEP = 16
 
 GRID_ACCELERATORS = 16384
 """Largest run on the grid: the largest public dense training run (Llama 3.1 405B)."""
+
+
+NOISE = Decimal("1e-6")
+"""Relative difference of a bound and a plan that a solver's whole units may hide."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,37 +77,56 @@ class Modes:
 
     store: Store | None = None
     layouts_evaluated: int = 0
-    _known: dict[tuple[object, ...], ModesResult] = field(default_factory=dict)
+    _known: dict[tuple[object, ...], dict[int, ModesResult]] = field(default_factory=dict)
 
     def of(self, inputs: Inputs, name: str, platform: Platform, most_nodes: int) -> ModesResult:
         """Return the modes of a workload on a platform up to a node count."""
         scenario = inputs.frame.scenario
-        workload = scenario.workloads[name].model_copy(
-            update={"deadline": None, "release": None, "deadline_margin_days": 0, "platforms": None}
-        )
+        if scenario.workloads[name].architecture is None:
+            return self._compute(inputs, name, platform, most_nodes)
+        workload = undated(scenario.workloads[name])
         key = (
             name,
             repr(workload),
             platform.id,
-            most_nodes,
             repr(scenario.policy.performance_quantile),
             workload.minimum_evidence or scenario.policy.minimum_evidence,
             repr(scenario.reliability),
         )
-        if key not in self._known:
-            self._known[key] = self._compute(inputs, name, platform, most_nodes)
-            self.layouts_evaluated += self._known[key].layouts_evaluated
-        return self._known[key]
+        known = self._known.setdefault(key, {})
+        if most_nodes not in known:
+            known[most_nodes] = _part(known, most_nodes) or self._compute(inputs, name, platform, most_nodes)
+            self.layouts_evaluated += known[most_nodes].layouts_evaluated
+        return known[most_nodes]
 
     def _compute(self, inputs: Inputs, name: str, platform: Platform, most_nodes: int) -> ModesResult:
         scenario = inputs.frame.scenario
-        workload = scenario.workloads[name]
+        workload, policy = undated(scenario.workloads[name]), scenario.policy
         if workload.architecture is None:
             return stated_modes(name, workload, platform)
-        conditions = Conditions(inputs.software, inputs.bands, scenario.reliability, scenario.policy)
+        known = Policy(performance_quantile=policy.performance_quantile, minimum_evidence=policy.minimum_evidence)
+        conditions = Conditions(inputs.software, inputs.bands, scenario.reliability, known)
         architecture = inputs.architectures[workload.architecture]
         asked = (name, workload, architecture, platform, conditions, node_grid(platform, most_nodes))
         return remembered(self.store, lambda: key_of(*asked), lambda: modes(*asked))
+
+
+def undated(workload: Workload) -> Workload:
+    """Return a workload without what says when and where it may run: modes do not depend on it."""
+    free = {"deadline": None, "release": None, "deadline_margin_days": 0, "after": (), "platforms": Choice()}
+    return workload.model_copy(update=free)
+
+
+def _part(known: Mapping[int, ModesResult], most_nodes: int) -> ModesResult | None:
+    """Return the modes up to a node count out of those up to a larger one: a part of a front is a front.
+
+    None without any such, or where none is left and the reason is yet to be found.
+    """
+    larger = min((most for most in known if most > most_nodes), default=None)
+    if larger is None:
+        return None
+    kept = tuple(mode for mode in known[larger].candidates if mode.nodes <= most_nodes)
+    return ModesResult(kept, known[larger].rejections, 0) if kept else None
 
 
 def node_grid(platform: Platform, most_nodes: int) -> list[int]:
@@ -135,6 +165,10 @@ def prepare(inputs: Inputs, known: Modes) -> Prepared:
         for platform, most in _largest(found, frame).items():
             if workload.platforms.permits(platform):
                 results[name, platform] = known.of(inputs, name, frame.platforms[platform], most)
+        for pool in found:
+            if pool.system and workload.platforms.permits(pool.platform.id):
+                before = results.get((name, pool.platform.id), ModesResult((), (), 0))
+                results[name, pool.platform.id] = before.joined(_dedicated(name, workload, pool, frame))
         candidates[name] = [
             mode for (owner, _), result in results.items() if owner == name for mode in result.candidates
         ]
@@ -142,10 +176,27 @@ def prepare(inputs: Inputs, known: Modes) -> Prepared:
     return Prepared(build(frame, candidates, found, [*rejected, *left_out]), results)
 
 
+def unsearched(frame: Frame) -> Prepared:
+    """Return the decision problem without runs: the pools there are and the offers that cannot be used."""
+    found, rejected = pools(frame)
+    return Prepared(build(frame, {}, found, rejected), {})
+
+
+def _dedicated(name: str, workload: Workload, pool: Pool, frame: Frame) -> ModesResult:
+    """Return the modes a dedicated system states for a workload."""
+    offer = pool.options[0].offer
+    if not isinstance(offer, DedicatedOffer):
+        raise TypeError(f"{pool.name} is no dedicated system")
+    minimum = workload.minimum_evidence or frame.scenario.policy.minimum_evidence
+    return dedicated_modes(name, offer, pool.platform, pool.system, minimum)
+
+
 def _largest(found: Sequence[Pool], frame: Frame) -> dict[str, int]:
-    """Return the most nodes any pool of each platform can have."""
+    """Return the most nodes any pool of each platform can have, dedicated systems aside."""
     most: dict[str, int] = {}
     for pool in found:
+        if pool.system:
+            continue
         nodes = min(supply_nodes(pool), powered_nodes(pool, frame))
         most[pool.platform.id] = max(most.get(pool.platform.id, 0), nodes)
     return most
@@ -194,6 +245,24 @@ def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique
         InternalError: proofs disagree.
         InputError: enumeration was asked for a problem too large for it.
     """
+    if settings.spent:
+        return Found("unknown", None, None, "none", "the time limit was reached before the search began")
     if solver == "enumerate":
         return enumerate_plans(prepared.problem)
-    return search(prepared.problem, solver, settings, unique=unique)
+    started = time.monotonic()
+    answer, bound = first_proof(prepared.problem, settings)
+    if answer is not None:
+        return answer
+    limit = settings.time_limit_s
+    left = settings if limit is None else replace(settings, time_limit_s=max(0.01, limit + started - time.monotonic()))
+    found = search(prepared.problem, solver, left, unique=unique)
+    if bound is None or found.status == "infeasible":
+        return found
+    value = None if found.choice is None else priced(found.choice, prepared.problem.frame).npv
+    if value is not None and bound > value + NOISE * max(Decimal(1), abs(value)):
+        raise InternalError(
+            f"a plan of {value:,.2f} costs less than the node-day relaxation says any plan can ({bound:,.2f})"
+        )
+    if found.status == "optimal":
+        return found
+    return replace(found, bound=bound if found.bound is None else max(bound, found.bound))

@@ -16,8 +16,17 @@ from optimizer.cost.choice import Run
 from optimizer.cost.entries import matching, pieces_per_unit, table
 from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.items import hire_charges, is_invoiced, unit_charges
-from optimizer.cost.option import UNLIMITED_UNITS, Option, Piece, maximum, possible_pieces, shortest_hire
-from optimizer.results import Candidate, Rejection
+from optimizer.cost.option import (
+    UNLIMITED_UNITS,
+    Option,
+    Piece,
+    hired,
+    maximum,
+    pool_name,
+    possible_pieces,
+    shortest_hire,
+)
+from optimizer.results import Rejection
 from optimizer.schema.platform import Platform
 from optimizer.schema.quote import TieredPrice
 from optimizer.schema.scenario import CostEntry, Workload
@@ -33,7 +42,7 @@ from optimizer.solver.offers import (
     unit_power_kw,
     units_per_rack,
 )
-from optimizer.solver.spares import spares
+from optimizer.units import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +55,7 @@ class Pool:
         site: Our site; None in a provider's region.
         options: What can be awarded there, in order of offer and delivery.
         owned_nodes: Nodes we have there.
+        system: ``quote/offer`` of a dedicated system, which is a pool of its own; empty otherwise.
     """
 
     platform: Platform
@@ -53,16 +63,18 @@ class Pool:
     site: str | None
     options: tuple[Option, ...]
     owned_nodes: int
+    system: str = ""
 
-    @property
+    @cached_property
     def name(self) -> str:
-        """``platform@place``."""
-        return f"{self.platform.id}@{self.place}"
+        """``platform@place``, and the dedicated system."""
+        return pool_name(self.platform.id, self.place, self.system)
 
     @cached_property
     def starts(self) -> tuple[dt.date, ...]:
-        """Days on which some of it becomes usable, ascending."""
-        return tuple(sorted({lot.ready for option in self.options for lot in option.lots}))
+        """Days on which some of it becomes usable whatever the runs, ascending."""
+        offered = (option for option in self.options if not option.follows)
+        return tuple(sorted({lot.ready for option in offered for lot in option.lots}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +86,27 @@ class Profile:
         pool: The pool.
         run: Mode, place and first day.
         nodes_needed: Nodes of the mode and spares.
+        follows: Whether it may start on that day only because another run ends on the day before.
     """
 
     workload: str
     pool: Pool
     run: Run
     nodes_needed: int
+    follows: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A schedule of runs that depend on each other.
+
+    Attributes:
+        profiles: One per run.
+        bound: Lower bound on what it costs, what is paid once for all left out.
+    """
+
+    profiles: tuple[Profile, ...]
+    bound: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +119,9 @@ class Problem:
         profiles: Every run that fits its window and could be supplied.
         rejections: Offers and platforms that cannot be used, with the limit.
         wanted: Offers of which one must be awarded; None = no such wish.
+        windows: First and last day of each run, where ``profiles`` holds only the earliest run of each mode in each pool
+            because there are too many to list; else None.
+        columns: The only combinations of profiles that are allowed; None = all.
     """
 
     frame: Frame
@@ -99,6 +129,8 @@ class Problem:
     profiles: tuple[Profile, ...]
     rejections: tuple[Rejection, ...]
     wanted: frozenset[tuple[str, str]] | None = None
+    windows: Mapping[str, tuple[dt.date, dt.date]] | None = None
+    columns: tuple[Column, ...] | None = None
 
     @property
     def options(self) -> tuple[Option, ...]:
@@ -110,19 +142,36 @@ class Problem:
         """Whether something may be awarded in a pool without a run: capacity is the objective, or units are signed."""
         return self.frame.scenario.objective == "capacity" or bool(self.frame.scenario.fix)
 
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one run to plan."""
+        return len(self.frame.scenario.workloads) > 1
+
+    @cached_property
+    def most_needed(self) -> Mapping[str, int]:
+        """Most nodes that all runs of a pool can need at once, by name of the pool."""
+        largest: dict[tuple[str, str], int] = defaultdict(int)
+        for profile in self.profiles:
+            key = (profile.pool.name, profile.workload)
+            largest[key] = max(largest[key], profile.nodes_needed)
+        sums: dict[str, int] = defaultdict(int)
+        for (pool, _), nodes in largest.items():
+            sums[pool] += nodes
+        return sums
+
     def keep(self, profiles: Iterable[Profile]) -> Problem:
         """Return the problem with fewer profiles, and only the pools in which something may then be awarded."""
         kept = tuple(profiles)
         used = {profile.pool.name for profile in kept}
         pools = tuple(pool for pool in self.pools if self.anywhere or pool.name in used or pool.owned_nodes)
-        return Problem(self.frame, pools, kept, self.rejections, self.wanted)
+        return replace(self, pools=pools, profiles=kept)
 
     def with_pools(self, pools: Sequence[Pool]) -> Problem:
         """Return the problem with changed pools, and the profiles that these can still supply."""
         named = {pool.name: pool for pool in pools}
         moved = (replace(profile, pool=named[profile.pool.name]) for profile in self.profiles)
-        kept = tuple(p for p in moved if _supplied(p))
-        return Problem(self.frame, tuple(pools), kept, self.rejections, self.wanted)
+        kept = tuple(p for p in moved if supplied(p))
+        return replace(self, pools=tuple(pools), profiles=kept)
 
 
 def window(workload: Workload, frame: Frame) -> tuple[dt.date, dt.date]:
@@ -131,6 +180,19 @@ def window(workload: Workload, frame: Frame) -> tuple[dt.date, dt.date]:
     if workload.deadline is None:
         return first, frame.last_day
     return first, min(workload.deadline - workload.deadline_margin_days * DAY, frame.last_day)
+
+
+def margin_days(workload: Workload, frame: Frame) -> int:
+    """Return the days kept free before a deadline; none where the horizon ends before it does."""
+    deadline = workload.deadline
+    if deadline is None or window(workload, frame)[1] < deadline - workload.deadline_margin_days * DAY:
+        return 0
+    return workload.deadline_margin_days
+
+
+def days_unit(margin: int) -> str:
+    """Return the unit in which a deadline and the end of a run are compared: both count the margin between them."""
+    return f"days from today, {counted(margin, 'day')} of margin included" if margin else "days from today"
 
 
 def pools(frame: Frame) -> tuple[tuple[Pool, ...], tuple[Rejection, ...]]:
@@ -151,11 +213,11 @@ def pools(frame: Frame) -> tuple[tuple[Pool, ...], tuple[Rejection, ...]]:
 def _rentals(usable: Sequence[Listed], site: Sequence[Option], frame: Frame) -> list[Option]:
     """Rentals are offered from the releases and from the days on which others of their pool become ready."""
     releases = {window(workload, frame)[0] for workload in frame.scenario.workloads.values()}
-    groups: dict[tuple[str, str], list[Listed]] = defaultdict(list)
+    groups: dict[tuple[str, str, str], list[Listed]] = defaultdict(list)
     for entry in usable:
         place = rental_place(entry)
         if place is not None:
-            groups[entry.platform.id, place].append(entry)
+            groups[entry.platform.id, place, entry.system].append(entry)
     found = []
     for entries in groups.values():
         ready = [rental_ready(entry, frame) for entry in entries]
@@ -165,18 +227,18 @@ def _rentals(usable: Sequence[Listed], site: Sequence[Option], frame: Frame) -> 
 
 
 def _grouped(options: Sequence[Option], frame: Frame) -> tuple[Pool, ...]:
-    groups: dict[str, list[Option]] = defaultdict(list)
+    groups: dict[tuple[str, str, str], list[Option]] = defaultdict(list)
     for option in options:
-        groups[option.pool].append(option)
-    owned: dict[str, int] = defaultdict(int)
+        groups[option.platform.id, option.place, option.system].append(option)
+    owned: dict[tuple[str, str, str], int] = defaultdict(int)
     for own in frame.scenario.owned:
-        owned[f"{own.platform}@{own.site}"] += own.nodes
+        owned[own.platform, own.site, ""] += own.nodes
     found = []
-    for name in sorted({*groups, *owned}):
-        platform, _, place = name.partition("@")
+    for key in sorted({*groups, *owned}):
+        platform, place, system = key
         site = place if place in frame.scenario.sites else None
-        members = tuple(sorted(groups.get(name, []), key=lambda option: option.key))
-        found.append(Pool(frame.platforms[platform], place, site, members, owned[name]))
+        members = tuple(sorted(groups.get(key, []), key=lambda option: option.key))
+        found.append(Pool(frame.platforms[platform], place, site, members, owned[key], system))
     return tuple(found)
 
 
@@ -192,7 +254,14 @@ def supply_nodes(pool: Pool, start: dt.date | None = None, end: dt.date | None =
     return pool.owned_nodes + pool.platform.nodes_per_unit * sum(best.values())
 
 
-def _supplied(profile: Profile) -> bool:
+def leads(before: Profile, profile: Profile, frame: Frame) -> bool:
+    """Return whether a run may start because another one ends on the day before: it follows it, or shares its pool."""
+    named = before.workload in frame.scenario.workloads[profile.workload].after
+    return before.workload != profile.workload and (named or before.pool.name == profile.pool.name)
+
+
+def supplied(profile: Profile) -> bool:
+    """Return whether the pool can have the nodes of a run when it needs them."""
     run = profile.run
     return supply_nodes(profile.pool, run.start, run.end, run.candidate.nodes) >= profile.nodes_needed
 
@@ -220,49 +289,17 @@ def _units_ready(option: Option, start: dt.date | None) -> int:
     return sum(most if lot.units is None else min(lot.units, most) for lot in ready)
 
 
-def build(
-    frame: Frame, candidates: Mapping[str, Sequence[Candidate]], found: Sequence[Pool], rejected: Sequence[Rejection]
-) -> Problem:
-    """Return the problem for the candidates of each workload."""
-    profiles = tuple(
-        profile
-        for name in frame.scenario.workloads
-        for pool in found
-        for profile in _profiles(name, pool, candidates.get(name, ()), frame)
-    )
-    return Problem(frame, tuple(found), profiles, tuple(rejected))
-
-
-def _profiles(name: str, pool: Pool, candidates: Sequence[Candidate], frame: Frame) -> Iterable[Profile]:
-    release, last = window(frame.scenario.workloads[name], frame)
-    own = [candidate for candidate in candidates if candidate.platform == pool.platform.id]
-    starts = sorted({release, *(day for day in pool.starts if day > release)})
-    for candidate in own:
-        for start in starts:
-            if candidate.days > (last - start).days + 1:
-                continue
-            run = Run(candidate, pool.platform, pool.place, pool.site, start)
-            needed = candidate.nodes + _spare_nodes(candidate, pool, frame)
-            profile = Profile(name, pool, run, needed)
-            if _supplied(profile):
-                yield profile
-
-
-def _spare_nodes(candidate: Candidate, pool: Pool, frame: Frame) -> int:
-    """Spares are planned for engine modes at our own sites; stated modes are final and providers replace nodes."""
-    if pool.site is None or candidate.layout is None:
-        return 0
-    return spares(candidate.nodes, frame.scenario.reliability)
-
-
 def units_limit(pool: Pool, option: Option, problem: Problem) -> int:
     """Return a number of units an award never needs to exceed.
 
-    Beyond the nodes of the largest run, the highest price break, the minimum, the last fall of a table of ``costs`` and
-    the after-run cap a unit only costs; where vendors must share, they follow the largest of them.
+    A dedicated system has the units of its mode. Beyond the nodes of the largest run of each workload, the highest
+    price break, the minimum, the last fall of a table of ``costs`` and the after-run cap a unit only costs; where
+    vendors must share, they follow the largest of them.
     When capacity is the objective, what the budget buys or the site feeds.
     """
     step = option.offer.units.step
+    if option.is_dedicated:
+        return largest_mode(pool, problem)
     if problem.frame.scenario.objective == "capacity":
         return min(maximum(option), _affordable(option, problem.frame)) // step * step
     units = _worth(pool, option, problem)
@@ -274,10 +311,15 @@ def units_limit(pool: Pool, option: Option, problem: Problem) -> int:
     return min(maximum(option), ceil(units / step) * step)
 
 
+def largest_mode(pool: Pool, problem: Problem) -> int:
+    """Return the units of the largest run of a pool."""
+    per_unit = pool.platform.nodes_per_unit
+    return max((ceil(p.nodes_needed / per_unit) for p in problem.profiles if p.pool is pool), default=0)
+
+
 def _worth(pool: Pool, option: Option, problem: Problem) -> int:
     """Return the units beyond which an award by itself gains nothing."""
-    per_unit = pool.platform.nodes_per_unit
-    needed = max((ceil(p.nodes_needed / per_unit) for p in problem.profiles if p.pool is pool), default=0)
+    needed = ceil(problem.most_needed.get(pool.name, 0) / pool.platform.nodes_per_unit)
     breaks = max(option.offer.price.breaks) if isinstance(option.offer.price, TieredPrice) else 1
     cap = problem.frame.scenario.after_run.max_accelerators or 0
     falls = (_last_fall(entry, option, problem.frame) for entry in matching(problem.frame, option))
@@ -288,7 +330,7 @@ def _worth(pool: Pool, option: Option, problem: Problem) -> int:
 
 def _last_fall(entry: CostEntry, option: Option, frame: Frame) -> int:
     """Return the units at which a table of ``costs`` falls for the last time; 0 when it never does."""
-    falls = [after[0] for before, after in pairwise(table(entry, frame)) if after[1] < before[1]]
+    falls = [after[0] for before, after in pairwise(table(entry, frame)) if after[1].value < before[1].value]
     return ceil(max(falls, default=0) / pieces_per_unit(entry, option))
 
 
@@ -298,7 +340,7 @@ def _affordable(option: Option, frame: Frame) -> int:
     budget = frame.scenario.budget
     cash = [frame.amount(budget.total)] if budget.total else []
     if cash:
-        cheapest = min(_outlay(piece, frame) for piece in possible_pieces(option, frame))
+        cheapest = cheapest_unit(option, frame)
         limits += [int(amount / cheapest) for amount in cash if cheapest > 0]
     if option.site:
         site = frame.site(option.site)
@@ -310,8 +352,16 @@ def _affordable(option: Option, frame: Frame) -> int:
     return min(limits)
 
 
+def cheapest_unit(option: Option, frame: Frame, run_days: int = 1) -> Decimal:
+    """Return the least cash one unit of an option takes at any of its prices (hired: for a run of some days)."""
+    end = option.hire_end(option.lots[0].ready + (run_days - 1) * DAY) if option.is_hired else None
+    pieces = possible_pieces(option, frame)
+    return min(_outlay(hired(piece, end) if end else piece, frame) for piece in pieces)
+
+
 def _outlay(piece: Piece, frame: Frame) -> Decimal:
-    """Return the least cash one unit takes (hourly: one day)."""
+    """Return the least cash one unit takes (hired until no day: one day)."""
     idle = After("idle", frame.last_day)
-    charges = [*unit_charges(piece, idle, frame), *hire_charges(shortest_hire(piece))]
+    rented = piece if piece.option.end else shortest_hire(piece)
+    charges = [*unit_charges(piece, idle, frame), *hire_charges(rented)]
     return sum((charge.amount for charge in charges if is_invoiced(charge)), Decimal(0))

@@ -15,10 +15,14 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
 
+import numpy as np
+
 from optimizer.cost.choice import Choice
 from optimizer.errors import InternalError
-from optimizer.solver.backend import Answer, Backend, Progress, Settings
-from optimizer.solver.bounds import bounder
+from optimizer.solver.audit import ask_again, audited
+from optimizer.solver.backend import Answer, Backend, Progress, Settings, SolveInterrupted
+from optimizer.solver.bounds import MARGIN, bounder
+from optimizer.solver.columns import Blocks, Columns, field_of, first_of, guessed, listed, promising, reduced
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.highs import Highs
 from optimizer.solver.model import CompactModel, build_model
@@ -30,8 +34,14 @@ PROMISING = 24
 PROMISING_PER_POOL = 6
 """Most of them in one pool."""
 
-MARGIN = 1e-6
-"""Relative margin on floating-point bounds before a profile is dropped."""
+FIRST_TRIES = ((3, 15), (12, 60), (48, 250))
+"""Assignments and schedules of each block in the first models of several runs, until one has a plan."""
+
+SHARES = (0.005, 0.02, 0.05, 0.12)
+"""Cutoffs above what a plan seems to cost at least, one after another, before the cost of the best plan known."""
+
+IN_ONE_MODEL = 400
+"""Columns of the compact model that improves the first plan before all are tried."""
 
 SolverName = Literal["auto", "cp-sat", "highs", "enumerate"]
 
@@ -46,6 +56,7 @@ class Found:
         bound: Proven bound on the first objective (major units, days, or 1e15 FLOP); None when unknown.
         solver: Solver used.
         proof: One sentence on what proves the status.
+        interrupted: Whether Ctrl-C ended the search.
     """
 
     status: Literal["optimal", "feasible", "infeasible", "unknown"]
@@ -53,6 +64,19 @@ class Found:
     bound: Decimal | None
     solver: str
     proof: str
+    interrupted: bool = False
+
+
+class SearchInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a search, with the best plan of the model it was solving.
+
+    Attributes:
+        found: Feasible, or unknown without a plan.
+    """
+
+    def __init__(self, found: Found) -> None:
+        super().__init__("interrupted while searching")
+        self.found = found
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +90,11 @@ class _Effort:
     def starting(cls, settings: Settings) -> _Effort:
         limit = settings.time_limit_s
         return cls(settings, None if limit is None else time.monotonic() + limit)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time limit has passed."""
+        return self.ends is not None and time.monotonic() >= self.ends
 
     def left(self, model: CompactModel) -> Settings:
         """Return the settings for the next solve of a model."""
@@ -113,6 +142,8 @@ def search(problem: Problem, name: SolverName, settings: Settings, *, unique: bo
     if not problem.profiles:
         return Found("infeasible", None, None, solver.name, "no run fits its window in any pool that can be supplied")
     effort = _Effort.starting(settings)
+    if problem.windows is not None:
+        return _staged(problem, solver, effort, unique=unique)
     bound = dict(zip(problem.profiles, map(bounder(problem), problem.profiles), strict=True))
     ranked = sorted(problem.profiles, key=bound.__getitem__)
     first = _promising(problem, ranked, solver, effort)
@@ -121,29 +152,123 @@ def search(problem: Problem, name: SolverName, settings: Settings, *, unique: bo
     return _conclude(final, first, solver, effort, dropped=len(problem.profiles) - len(kept), unique=unique)
 
 
+def _staged(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool) -> Found:
+    """Return the best plan of runs that are too many to list.
+
+    A first plan; then all columns within a cutoff, which grows from what a plan seems to cost at least. When the best
+    plan of these costs no more than the cutoff, no other can be better.
+    """
+    blocks = Blocks(field_of(problem), effort.ends)
+    best = _first_plan(problem, blocks, solver, effort)
+    least = guessed(blocks)
+    final, columns = None, Columns((), -np.inf, complete=False)
+    for cutoff in [*(least + share * abs(least) for share in SHARES), np.inf]:
+        columns = reduced(blocks, min(cutoff, _cutoff(best)))
+        if len(columns) > IN_ONE_MODEL:
+            some = _solve(listed(problem, blocks.field.outlook, first_of(columns, IN_ONE_MODEL)), solver, effort)
+            best = _better(best, some)
+            columns = reduced(blocks, min(cutoff, _cutoff(best)))
+        final = _solve(listed(problem, blocks.field.outlook, columns), solver, effort) if len(columns) else None
+        best = _better(best, final)
+        if effort.is_over or (best is not None and best.value is not None and float(best.value) <= cutoff):
+            break
+    _bounds_hold(final, best, columns)
+    return _judged(final, best, columns, solver, effort, unique=unique)
+
+
+def _first_plan(problem: Problem, blocks: Blocks, solver: Backend, effort: _Effort) -> _Solved | None:
+    """Return a plan of promising schedules, of more and more of them until there is one."""
+    for assignments, each in FIRST_TRIES:
+        columns = promising(blocks, assignments, each)
+        if len(columns):
+            found = _solve(listed(problem, blocks.field.outlook, columns), solver, effort)
+            if found.answer.values:
+                return found
+    return None
+
+
+def _judged(
+    final: _Solved | None, best: _Solved | None, columns: Columns, solver: Backend, effort: _Effort, *, unique: bool
+) -> Found:
+    """Return what the last columns prove: everything when they were complete and solved to the end."""
+    if final is not None and columns.complete:
+        return _conclude(final, best, solver, effort, dropped=0, unique=unique)
+    if best is None and columns.complete:
+        return Found("infeasible", None, None, solver.name, "no schedule of all runs fits their windows and pools")
+    if best is None:
+        return Found("unknown", None, None, solver.name, "the limit was reached before a plan was found")
+    bound = None if np.isinf(columns.bound) else min(Decimal(columns.bound), best.value or Decimal(0))
+    why = "stopped before all schedules that may cost less were tried"
+    return Found("feasible", best.model.choice(best.answer.values), bound, solver.name, why)
+
+
+def _better(one: _Solved | None, other: _Solved | None) -> _Solved | None:
+    """Return the plan of less cost; of equal ones the later, which is proven over more."""
+    if other is None or other.value is None:
+        return one
+    return other if one is None or one.value is None or other.value <= one.value else one
+
+
+def _bounds_hold(final: _Solved | None, best: _Solved | None, columns: Columns) -> None:
+    """A plan that costs less than bounds allow, or that is missing among all columns within its cost, shows a wrong bound.
+
+    Raises:
+        InternalError: it does.
+    """
+    if best is None or best.value is None:
+        return
+    value = float(best.value) + MARGIN * max(1.0, abs(float(best.value)))
+    lost = final is None or (
+        final.answer.outcome == "optimal" and final.value is not None and float(final.value) > value
+    )
+    if columns.bound > value or (lost and columns.complete):
+        raise InternalError("a plan is better than the bounds of its runs allow: no answer is given")
+
+
+def _cutoff(best: _Solved | None) -> float:
+    """Return what bounds must not exceed: the value of a plan with a margin for floating point."""
+    if best is None or best.value is None:
+        return float("inf")
+    return float(best.value) + MARGIN * max(1.0, abs(float(best.value)))
+
+
 def _solve(problem: Problem, solver: Backend, effort: _Effort) -> _Solved:
     model = build_model(problem)
-    return _Solved(model, solver.solve(model.linear, model.objectives()[0], effort.left(model)))
+    first = model.objectives()[0]
+    try:
+        answer = solver.solve(model.linear, first, effort.left(model))
+    except SolveInterrupted as stop:
+        raise SearchInterrupted(_so_far(_Solved(model, stop.answer), solver)) from None
+    return _Solved(model, audited(answer, model.linear, first, solver.name))
+
+
+def _so_far(solved: _Solved, solver: Backend) -> Found:
+    """Return the incumbent of a search that was interrupted."""
+    model, answer = solved.model, solved.answer
+    choice = model.choice(answer.values) if answer.values else None
+    status: Literal["feasible", "unknown"] = "unknown" if choice is None else "feasible"
+    # no bound: the model may hold a part of the runs only
+    return Found(status, choice, None, solver.name, "interrupted before a proof", interrupted=True)
 
 
 def _promising(problem: Problem, ranked: Sequence[Profile], solver: Backend, effort: _Effort) -> _Solved | None:
     """Return the best plan over the most promising profiles; None when there are few, or they hold none."""
     if len(ranked) <= PROMISING:
         return None
-    first = set(_spread(ranked))
+    first = set(spread(ranked))
     solved = _solve(problem.keep(profile for profile in problem.profiles if profile in first), solver, effort)
     return solved if solved.answer.values else None
 
 
-def _spread(ranked: Sequence[Profile]) -> list[Profile]:
+def spread(ranked: Sequence[Profile]) -> list[Profile]:
     """Return the first profiles, but of no pool so many that a limit it cannot meet leaves no plan among them."""
     taken: Counter[str] = Counter()
-    spread = []
+    kept = []
     for profile in ranked:
         taken[profile.pool.name] += 1
         if taken[profile.pool.name] <= PROMISING_PER_POOL:
-            spread.append(profile)
-    return spread[:PROMISING]
+            kept.append(profile)
+    return kept[:PROMISING]
 
 
 def _could_win(profiles: Sequence[Profile], bound: dict[Profile, float], first: _Solved | None) -> list[Profile]:
@@ -167,6 +292,10 @@ def _conclude(
     if answer.outcome == "infeasible":
         return _confirm_infeasible(model, solver, effort)
     if answer.outcome == "optimal":
+        if first is not None and first.value is not None and float(final.value or 0) > _cutoff(first):
+            raise InternalError(f"{solver.name} calls {final.value} optimal and found {first.value} before")
+        if unique:
+            ask_again(answer, model.linear, model.objectives()[0], _other(solver), effort.left(model))
         values = _unique(model, answer, effort.settings).values if unique else answer.values
         runs = len(model.builder.chosen)
         proof = f"{solver.name} proved the compact model of {runs} runs; {dropped} runs cost more by their bound"
@@ -181,9 +310,14 @@ def _conclude(
     )
 
 
+def _other(solver: Backend) -> Backend:
+    """Return the solver of a second opinion."""
+    return CpSat() if solver.name == "highs" else Highs()
+
+
 def _confirm_infeasible(model: CompactModel, solver: Backend, effort: _Effort) -> Found:
     """Prove infeasibility a second time, with another solver; a disagreement is reported, never printed as an answer."""
-    other: Backend = CpSat() if solver.name == "highs" else Highs()
+    other = _other(solver)
     second = other.solve(model.linear, {}, replace(effort.left(model), variant=1, workers=1))
     if second.outcome in ("optimal", "feasible"):
         raise InternalError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import NamedTuple, TypeVar
 
@@ -50,6 +50,7 @@ class Order:
         least: Fewest units.
         most: Most units.
         pieces: Units by lot, break and profile.
+        workload: The run it is hired for where there are several runs; else None.
     """
 
     option: Option
@@ -58,6 +59,12 @@ class Order:
     least: int
     most: int
     pieces: tuple[PieceVar, ...]
+    workload: str | None = None
+
+    @property
+    def award(self) -> tuple[tuple[str, str], str | None]:
+        """Offer and run: at most one order of each is taken."""
+        return self.option.offer_key, self.workload
 
     def units(self, factor: int = 1) -> list[Term]:
         """Return the terms of its units times a factor."""
@@ -76,6 +83,8 @@ class Builder:
         orders: All orders.
         one: A variable that is always 1, for constants.
         racks: Where and when -> racks given to a platform.
+        last_day: Days from today to the last day of the last run, where there are several; else None.
+        lasts: Last day of the last run -> its Boolean, where there are several runs and something asks for it.
     """
 
     problem: Problem
@@ -85,6 +94,8 @@ class Builder:
     orders: list[Order] = field(default_factory=list)
     one: int = -1
     racks: dict[RackKey, int] = field(default_factory=dict)
+    last_day: int | None = None
+    lasts: dict[dt.date, int] = field(default_factory=dict)
     _split: dict[int, list[tuple[dt.date, int]]] = field(default_factory=dict)
 
     @property
@@ -113,7 +124,12 @@ class Builder:
         return [(profile, index) for profile, index in self.chosen.items() if profile.pool is pool]
 
     def ends(self, pool: str | None = None) -> dict[dt.date, list[int]]:
-        """Return the possible last days of the last run (in a pool) with the profiles that end then (one workload)."""
+        """Return the possible last days of the last run (in a pool) with Booleans of which one is 1 when it is that day.
+
+        With one run these are its profiles; with several, Booleans that the rule ``last_run`` ties to all of them.
+        """
+        if self.problem.several:
+            return {day: [index] for day, index in sorted(self.lasts.items())}
         groups: dict[dt.date, list[int]] = defaultdict(list)
         for profile, index in self.chosen.items():
             if pool in (None, profile.pool.name):
@@ -127,8 +143,8 @@ class Builder:
         return [After(policy, end) for end in self.ends(pool)] if probe.matters else [probe]
 
     def run_pool(self, option: Option) -> str | None:
-        """Return the pool whose run an award of an option needs; None where awards may stand without one."""
-        return None if self.problem.anywhere else option.pool
+        """Return the pool whose run alone tells the last day; None where that may be a run of any pool."""
+        return None if self.problem.anywhere or self.problem.several else option.pool
 
     def by_after(self, var: PieceVar) -> list[tuple[After, int]]:
         """Return the variable split by after-run situation: parts add up to it, only the chosen one is above zero.
@@ -162,11 +178,41 @@ def declare(problem: Problem) -> Builder:
         builder.chosen[profile] = builder.model.boolean(name)
     for pool in problem.pools:
         for option in pool.options:
-            builder.orders += _orders(builder, pool, option)
+            for workload, profiles in _served(builder, pool, option):
+                builder.orders += orders_of_option(builder, pool, option, workload, profiles)
     return builder
 
 
-def _orders(builder: Builder, pool: Pool, option: Option) -> Iterator[Order]:
+def _served(builder: Builder, pool: Pool, option: Option) -> list[tuple[str | None, list[Profile | None]]]:
+    """Return whom an option is taken for: everyone, or (hired) the runs that start on its ready day, each by itself.
+
+    An option that follows a run needs a run that starts then.
+    """
+    starting: dict[str, list[Profile | None]] = defaultdict(list)
+    if option.is_hired or option.follows:
+        for profile, _ in builder.profiles_in(pool):
+            long_enough = not option.is_hired or option.hire_end(profile.run.end) is not None
+            if profile.run.start == option.lots[0].ready and long_enough:
+                starting[profile.workload].append(profile)
+    if not option.is_hired:
+        return [(None, [None])] if starting or not option.follows else []
+    if builder.problem.several:
+        return list(starting.items())
+    return [(None, [profile for own in starting.values() for profile in own])]
+
+
+def orders_of_option(
+    builder: Builder, pool: Pool, option: Option, workload: str | None, profiles: list[Profile | None]
+) -> Iterator[Order]:
+    """Yield the orders of an option, one per price, with their variables declared.
+
+    Args:
+        builder: The model.
+        pool: The pool of the option.
+        option: The option.
+        workload: The run it is hired for where there are several; None = for all.
+        profiles: For whom it has units: everyone (None), or each run it is hired for.
+    """
     limit = units_limit(pool, option, builder.problem)
     pieces = possible_pieces(option, builder.frame)
     tiers = [None] if is_incremental(option) else list(dict.fromkeys(piece.tier for piece in pieces))
@@ -176,35 +222,34 @@ def _orders(builder: Builder, pool: Pool, option: Option) -> Iterator[Order]:
         most = min(limit, own[-1].last)
         step = option.offer.units.step
         if ceil(least / step) * step <= most:
-            yield _order(builder, pool, option, tier, own, (least, most))
+            yield _order(builder, Order(option, tier, -1, least, most, (), workload), own, profiles)
 
 
-def _order(
-    builder: Builder, pool: Pool, option: Option, tier: int | None, pieces: list[Piece], bounds: tuple[int, int]
-) -> Order:
-    quote, offer = option.offer_key
-    label = f"{quote}/{offer} {option.place} {option.lots[0].delivery}" + (f" tier {tier}" if tier else "")
+def _order(builder: Builder, blank: Order, pieces: list[Piece], profiles: list[Profile | None]) -> Order:
+    """Return an order with its variables."""
+    option, (quote, offer) = blank.option, blank.option.offer_key
+    label = f"{quote}/{offer} {option.place} {option.lots[0].delivery}" + (f" tier {blank.tier}" if blank.tier else "")
+    label += f" for {blank.workload}" if blank.workload else ""
     index = builder.model.boolean(f"take {label}")
-    profiles = _hourly_profiles(builder, pool, option) if option.is_hired else [None]
     variables = []
     for piece in pieces:
-        upper = _piece_upper(piece, bounds[1])
+        most = _piece_upper(piece, blank.most)
         for profile in profiles:
             where = f" {piece.lot.delivery} {piece.first}+" + (f" for #{builder.chosen[profile]}" if profile else "")
+            upper = mode_units(profile) if profile and option.is_dedicated else most
             number = builder.model.integer(f"units {label}{where}", 0, upper)
             variables.append(PieceVar(_for(piece, profile), profile, number, upper))
-    return Order(option, tier, index, *bounds, tuple(variables))
+    return replace(blank, index=index, pieces=tuple(variables))
+
+
+def mode_units(profile: Profile) -> int:
+    """Return the units of a dedicated system a run takes: no more are made ready for it."""
+    return ceil(profile.nodes_needed / profile.pool.platform.nodes_per_unit)
 
 
 def _for(piece: Piece, profile: Profile | None) -> Piece:
     end = piece.option.hire_end(profile.run.end) if profile else None
     return hired(piece, end) if end else piece
-
-
-def _hourly_profiles(builder: Builder, pool: Pool, option: Option) -> list[Profile]:
-    """An option is hired for the run that starts on its ready day, when a block is long enough."""
-    starting = [profile for profile, _ in builder.profiles_in(pool) if profile.run.start == option.lots[0].ready]
-    return [profile for profile in starting if option.hire_end(profile.run.end) is not None]
 
 
 def _piece_upper(piece: Piece, most: int) -> int:

@@ -17,12 +17,12 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
-from optimizer.analysis.price_risk import PriceTask
-from optimizer.analysis.world_risk import price_spans
-from optimizer.api import load
+from bench_analyses import analyses, once_s
+
 from optimizer.candidates.conditions import Conditions, setup_of
+from optimizer.candidates.legal import legal_layouts
 from optimizer.candidates.modes import modes
-from optimizer.candidates.ranking import layouts, legal_layouts
+from optimizer.candidates.ranking import layouts
 from optimizer.candidates.space import Grid
 from optimizer.engine.memory import memory, peak_bytes
 from optimizer.engine.step_time import step_seconds, step_time
@@ -30,7 +30,7 @@ from optimizer.io.library import Library
 from optimizer.schema.architecture import Architecture, FeedForward, GroupedQueryAttention
 from optimizer.schema.base import Precision
 from optimizer.schema.scenario import Policy, Reliability, Workload
-from optimizer.solver.backend import Settings
+from tests.benchmarks.decisions import FULL, SHORT, table
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "optimizer.cli"]
@@ -122,47 +122,6 @@ def engine() -> dict[str, object]:
     return {**spaces, "node_counts_1_to_600_two_precisions_cpu_s": round(front, 3), "peak_gb": round(peak_kb / 1e6, 2)}
 
 
-SCENARIO = "scenarios/dense-500b.yaml"
-SAMPLES = 1000
-NAIVE = 20
-"""Samples solved from nothing: enough to time one, since a thousand would take most of an hour on a slow machine."""
-
-
-def once_s(*arguments: str) -> dict[str, float]:
-    """Return wall and processor seconds of one command with its processes, for commands that take long."""
-    before, started = os.times(), time.perf_counter()
-    subprocess.run([*COMMAND, *arguments, "--quiet"], cwd=ROOT, check=True, capture_output=True)
-    wall, after = time.perf_counter() - started, os.times()
-    cpu = after.children_user + after.children_system - before.children_user - before.children_system
-    return {"wall_s": round(wall, 1), "cpu_s": round(cpu, 1)}
-
-
-def naive_price_sample_s() -> float:
-    """Return wall seconds of one price sample solved from nothing, its engine results known."""
-    loaded = load(ROOT / SCENARIO)
-    task = PriceTask(loaded, price_spans(loaded, loaded.library.ranges), 0, "auto", Settings(1), naive=True)
-    task("0-1")  # modes are computed once, as in the sweep
-    started = time.perf_counter()
-    task(f"1-{1 + NAIVE}")
-    return (time.perf_counter() - started) / NAIVE
-
-
-def analyses() -> dict[str, object]:
-    """Return times of the analyses of the headline scenario, with re-solving every sample beside the price sweep."""
-    naive = naive_price_sample_s()
-    sweep = once_s("risk", SCENARIO, "--samples", str(SAMPLES), "--vary", "prices", "--jobs", "2")
-    offered = ("b200-hgx", "b300-hgx", "gb200-nvl72", "gb300-nvl72", "h100-sxm", "h200-sxm", "mi300x", "mi355x")
-    return {
-        "risk_1000_prices": sweep,
-        "naive_price_sample_wall_s": round(naive, 3),
-        "naive_1000_prices_one_process_wall_s": round(naive * SAMPLES, 1),
-        "risk_1000_all": once_s("risk", SCENARIO, "--samples", str(SAMPLES), "--jobs", "2"),
-        "pareto": once_s("pareto", SCENARIO),
-        "sensitivity": once_s("sensitivity", SCENARIO, "--jobs", "2"),
-        "breakeven": {name: once_s("breakeven", SCENARIO, "--platform", name) for name in offered},
-    }
-
-
 def main() -> None:
     """Print the figures; nothing is taken from the cache but where it is named."""
     os.environ[CACHE] = "off"
@@ -175,6 +134,7 @@ def main() -> None:
         "compare_dense_500b_wall_s": wall_s("compare", "scenarios/dense-500b.yaml", "--quiet"),
         "cache": {name: cached_wall_s(f"scenarios/{name}.yaml") for name in ("dense-500b", "moe-frontier")},
         "analyses": analyses(),
+        "decisions": table(**(FULL if os.environ.get("BENCH") == "full" else SHORT)),
     }
     print(json.dumps(figures, indent=2))
 

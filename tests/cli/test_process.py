@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "optimizer.cli"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -41,6 +43,28 @@ def test_a_reader_that_leaves_is_no_error() -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(30) in (0, 120)
+
+
+@pytest.mark.parametrize("arguments", [["catalog", "--json", "-"], ["catalog"], ["--version"]])
+def test_a_full_disk_is_said_once(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        result = subprocess.run(
+            [*COMMAND, *arguments], env=ENVIRONMENT, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert result.returncode == 2
+    assert result.stderr == "stdout: cannot be written (No space left on device).\n"
+
+
+def test_a_screen_whose_reader_leaves_is_quiet() -> None:
+    command = " ".join([*COMMAND, "catalog", "quotes"])
+    result = subprocess.run(
+        ["/bin/sh", "-c", f"({command}; echo $? >&2) | true"],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stderr == "0\n"
 
 
 def test_interruption_is_exit_130(tmp_path: Path) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from optimizer.cost.frame import Frame
 from optimizer.schema.quote import Quote
 from tests.unit.cost.world import (
+    dedicated,
     frame,
     hourly,
     lease,
@@ -16,6 +18,7 @@ from tests.unit.cost.world import (
     reserved,
     site,
     stated,
+    wafer,
     workload,
 )
 
@@ -68,6 +71,12 @@ def cover() -> Frame:
 def hours() -> Frame:
     """Hours are rented for the run that is chosen."""
     return frame(quote(hourly(10)), workloads=TWO_MODES)
+
+
+def dedicated_system() -> Frame:
+    """Two sizes of a dedicated system, taken for the days of their run; a box that runs by the hour."""
+    offers = {"system": dedicated(900, (4, 60), (8, 30), acceptance_days=10), "hours": hourly(10)}
+    return frame(quote(offers), platforms=[platform(), wafer()])
 
 
 def fabric() -> Frame:
@@ -177,8 +186,50 @@ def budget() -> Frame:
     return frame(quote(offers, payment=thirds), budget=limits, fiscal_year_start=4, fx=rates)
 
 
+def _three_runs(**changes: Any) -> dict[str, Any]:
+    """Return a run, one that follows it, and one beside them."""
+    first, second, beside = (
+        workload(stated(2, 60))["train"],
+        workload(stated(1, 30))["train"],
+        workload(stated(1, 90))["train"],
+    )
+    return {"first": first, "second": second | {"after": ["first"]}, "beside": beside | changes}
+
+
+def last_run() -> Frame:
+    """Three runs of hardware that is sold after the last of them: the day counts."""
+    return frame(quote(purchase()), workloads=_three_runs(), after_run={"policy": "sell"})
+
+
+def precedence() -> Frame:
+    """The second run starts after the end of the first, in the hall or in the region."""
+    return frame(quote({"buy": purchase(), "rent": reserved(10, 6)}), workloads=_three_runs())
+
+
+def follow() -> Frame:
+    """The day after the first run is a start of the second, and of a term reserved for it, only if that run ends then."""
+    offers = {"buy": purchase(lots=LOTS), "rent": reserved(10, 3)}
+    return frame(quote(offers), workloads=_three_runs())
+
+
+def share() -> Frame:
+    """Lots, a lease that ends, hours for one run each, one owned node: runs at the same time share what counts for them."""
+    offers = {"lots": purchase(lots=LOTS, units={"max": 5}), "lease": lease(10, 3)}
+    owned = [{"platform": "box", "nodes": 1, "site": "hall"}]
+    return frame(quote(offers | {"hours": hourly(10)}), workloads=_three_runs(), owned=owned)
+
+
+def hired_supply() -> Frame:
+    """Three nodes by the hour for two runs that may be at the same time."""
+    needs = {"first": workload(stated(2, 60))["train"], "beside": workload(stated(2, 30))["train"]}
+    return frame(quote(hourly(10, units={"max": 3})), workloads=needs)
+
+
 SCENES: dict[str, Callable[[], Frame]] = {
     "one_run": one_run,
+    "last_run": last_run,
+    "precedence": precedence,
+    "follow": follow,
     "one_order": one_order,
     "quantity": quantity,
     "fill": fill,
@@ -186,6 +237,9 @@ SCENES: dict[str, Callable[[], Frame]] = {
     "pool_use": pool_use,
     "cover": cover,
     "hourly": hours,
+    "share": share,
+    "hired_supply": hired_supply,
+    "dedicated": dedicated_system,
     "fabric": fabric,
     "power": power,
     "racks": racks,

@@ -228,3 +228,36 @@ def _budget(r: Random, scenario: Data) -> None:
     scenario["budget"] = {"total": r.choice([1e6, 2e6, 5e6, 1e9, 3e9])}
     if r.random() < 0.4:
         scenario["budget"]["by_fiscal_year"] = {label: r.choice([1e6, 3e6, 2e9])}
+
+
+def several(seed: int) -> Instance:
+    """Return an instance with two or three runs, in one pool or in different ones, some of which follow others."""
+    r = Random(seed)  # noqa: S311 - reproducible instances, no secrets
+    one = instance(seed)
+    names = ["w", "x", "y"][: r.choice([2, 2, 2, 3])]
+    one.scenario["workloads"] = {name: _run_of_several(r, names[:position]) for position, name in enumerate(names)}
+    for record in one.quotes:
+        for offer in record["offers"].values():
+            most = 4 if len(names) == 2 else 3
+            offer["units"] = {"min": 1, "step": r.choice([1, 1, 2]), "max": most}
+            offer["platform"] = r.choice(["p0", "p0", "p0", "p1"])
+            if offer.get("fabric_max_units") == 1:
+                del offer["fabric_max_units"]
+    if one.scenario["objective"] != "capacity" and r.random() < 0.7:
+        one.scenario.pop("budget", None)
+    return one
+
+
+def _run_of_several(r: Random, before: list[str]) -> Data:
+    modes = [
+        {
+            "platform": r.choice(["p0", "p0", "p0", "p1"]),
+            "nodes": r.choice([1, 1, 2, 3]),
+            "days": r.randint(20, 150),
+            "source": "invented",
+        }
+        for _ in range(r.choice([1, 2, 2]))
+    ]
+    order = {"after": [r.choice(before)]} if before and r.random() < 0.5 else {}
+    deadline = _maybe(r, 0.5, deadline=r.choice(["2027-07-31", "2027-11-20"]))
+    return {"modes": modes, "release": r.choice(["2027-01-10", "2027-01-10", "2027-03-01"])} | deadline | order

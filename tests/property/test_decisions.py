@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from decimal import Decimal
@@ -24,7 +25,7 @@ from optimizer.solver import search as search_module
 from optimizer.solver.backend import Settings
 from optimizer.solver.model import build_model
 from optimizer.units import round_money
-from tests.property.instances import Instance, instance
+from tests.property.instances import Instance, instance, several
 from tests.unit.solver.deciding import decided, planned, prepared
 
 ROOT = Path(__file__).parents[2]
@@ -61,6 +62,39 @@ def test_cp_sat_highs_and_enumeration_agree_to_the_cent(block: int, tmp_path: Pa
             assert json.loads(plan_json(read_plan(saved))) == json.loads(saved.read_text(encoding="utf-8")), seed
             compared += 1
     assert compared >= SEEDS_PER_BLOCK - 6
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_cp_sat_highs_and_enumeration_agree_on_several_runs(block: int) -> None:
+    """In one pool or several, at the same time or one after another, to the cent and to the last tie."""
+    compared = 0
+    for seed in range(10 * block, 10 * (block + 1)):
+        world = several(seed).frame()
+        with suppress(InputError):  # too large to enumerate
+            oracle, plan, second = planned(world, "enumerate"), planned(world), planned(world, "highs")
+            assert decisions(plan) == decisions(oracle), seed
+            assert (second.status, cents(second)) == (plan.status, cents(plan)) == (oracle.status, cents(oracle)), seed
+            compared += 1
+    assert compared > 6
+
+
+def test_the_instances_of_several_runs_hold_what_they_should() -> None:
+    """Runs at the same time in a pool, one after another, starts that follow runs, hires for several, terms."""
+    seen: Counter[str] = Counter()
+    for seed in range(45):
+        world = several(seed).frame()
+        found = decided(world)
+        seen[found.status] += 1
+        runs, taken = (found.choice.runs, found.choice.taken) if found.choice else ((), ())
+        pairs = [(one, two) for one in runs for two in runs if one is not two and one.pool == two.pool]
+        waits = {(p.workload, p.pool.name, p.run.start) for p in prepared(world).problem.profiles if p.follows}
+        seen["together"] += any(one.start <= two.start <= one.end for one, two in pairs)
+        seen["in turn"] += any(one.end < two.start for one, two in pairs)
+        seen["follows"] += any((run.candidate.workload, run.pool, run.start) in waits for run in runs)
+        seen["hired twice"] += len({award.workload for award in taken} - {None}) > 1
+        seen["term"] += any(award.option.end is not None and award.workload is None for award in taken)
+    assert seen["optimal"] > 15
+    assert min(seen[name] for name in ("infeasible", "together", "in turn", "follows", "hired twice", "term")) > 1
 
 
 def test_the_instances_hold_what_they_should() -> None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from decimal import localcontext
 from itertools import islice, product
 
-from optimizer.errors import InternalError
 from optimizer.results import Award, Plan
+from optimizer.schema.quote import Offer
 from optimizer.solver.check.awards import award_breaches
-from optimizer.solver.check.case import Case, Delivery, Holding, KnownOffer, matches
+from optimizer.solver.check.case import Case, Delivery, Holding, matches
 from optimizer.solver.check.cash import cash
 from optimizer.solver.check.deliveries import readings
 from optimizer.solver.check.facts import Breach, Facts
@@ -26,7 +26,7 @@ from optimizer.solver.check.supply import supply_breaches
 from optimizer.solver.check.totals import total_breaches
 from optimizer.units import MONEY_DIGITS
 
-__all__ = ["Breach", "Facts", "check"]
+__all__ = ["Breach", "Facts", "case_of", "check"]
 
 MOST_READINGS = 256
 """Most combinations of lot deliveries tried before the nearest one is reported."""
@@ -61,6 +61,11 @@ def check(plan: Plan, facts: Facts) -> tuple[Breach, ...]:
         return found or ()
 
 
+def case_of(plan: Plan, facts: Facts) -> Case:
+    """Return a plan that holds joined with its facts, for those who show what the checker counts."""
+    return next(_cases(plan, facts))
+
+
 def _cases(plan: Plan, facts: Facts) -> islice[Case]:
     lots = [_readings(award, facts) for award in plan.awards]
     return islice((Case(plan, facts, _holdings(plan, facts, chosen)) for chosen in product(*lots)), MOST_READINGS)
@@ -84,11 +89,8 @@ def _holdings(plan: Plan, facts: Facts, chosen: tuple[tuple[Delivery, ...], ...]
     return tuple(holdings)
 
 
-def _offer(award: Award, facts: Facts) -> KnownOffer:
-    offer = facts.quotes[award.quote].offers[award.offer]
-    if not isinstance(offer, KnownOffer):  # structure_breaches ended the check before
-        raise InternalError(f"offer type {offer.type} passed the structure check")
-    return offer
+def _offer(award: Award, facts: Facts) -> Offer:
+    return facts.quotes[award.quote].offers[award.offer]
 
 
 def _breaches(case: Case) -> tuple[Breach, ...]:

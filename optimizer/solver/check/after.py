@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Literal
 
-from optimizer.schema.quote import BlockOffer, OnDemandOffer, PurchaseOffer
+from optimizer.schema.quote import BlockOffer, DedicatedOffer, OnDemandOffer, PurchaseOffer
 from optimizer.solver.check.case import ONE_DAY, Case
 from optimizer.solver.check.payments import Payment
 from optimizer.solver.check.prices import net_total
@@ -77,6 +77,6 @@ def _fleet(case: Case) -> Iterator[tuple[int, dt.date, dt.date]]:
         platform = case.facts.platforms[owned.platform]
         yield owned.nodes * platform.accelerators_per_node, case.scenario.today, case.last_day
     for holding in case.holdings:
-        if not isinstance(holding.offer, BlockOffer | OnDemandOffer):
+        if not isinstance(holding.offer, BlockOffer | OnDemandOffer | DedicatedOffer):
             for lot in holding.deliveries:
                 yield holding.pieces("accelerator", lot.units), holding.ready(lot), case.last(holding)

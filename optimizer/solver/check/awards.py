@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 
-from optimizer.schema.quote import BlockOffer, LeaseOffer, OnDemandOffer, Quote, ReservedOffer, TieredPrice
-from optimizer.schema.scenario import Fixed
+from optimizer.schema.quote import (
+    BlockOffer,
+    DedicatedOffer,
+    LeaseOffer,
+    OnDemandOffer,
+    Quote,
+    RegionOffer,
+    ReservedOffer,
+    TieredPrice,
+)
 from optimizer.solver.check.case import Case, Holding, order_day
 from optimizer.solver.check.cash import total
 from optimizer.solver.check.deliveries import delivery_breaches
@@ -27,8 +36,7 @@ def award_breaches(case: Case) -> Breaches:
             yield from _need_breaches(case, holding)
             yield from _validity_breaches(case, holding)
             yield from _policy_breaches(case, holding)
-    for fixed in case.scenario.fix:
-        yield from _signed_breaches(case, fixed)
+    yield from _signed_breaches(case)
 
 
 def _fixed(case: Case, holding: Holding) -> bool:
@@ -41,18 +49,24 @@ def _need_breaches(case: Case, holding: Holding) -> Breaches:
     """Yield a breach for an award in a pool without a run; only the objective capacity wants one."""
     wanted = case.scenario.objective == "capacity" or holding.pool in {run.pool for run in case.runs}
     yield from holds(wanted, "pool", holding.label, f"an award in {holding.pool}", "no run in that pool")
+    if isinstance(holding.offer, DedicatedOffer):
+        stated = ", ".join(f"{mode.workload} on {mode.units} units in {mode.days} days" for mode in holding.offer.modes)
+        taken = any(case.system(run) is holding for run in case.runs)
+        yield from holds(taken, "mode", holding.label, f"{holding.award.units} units for no run", stated)
 
 
-def _signed_breaches(case: Case, fixed: Fixed) -> Breaches:
-    units = sum(
-        holding.award.units
-        for holding in case.holdings
-        if (holding.award.quote, holding.award.offer) == (fixed.quote, fixed.offer)
-    )
-    where = f"{fixed.quote}/{fixed.offer}"
-    yield from holds(
-        units >= fixed.units, "minimum_order", where, f"{units} units", f"{fixed.units} units signed already"
-    )
+def _signed_breaches(case: Case) -> Breaches:
+    """Signatures of one offer add up."""
+    signed: Counter[tuple[str, str]] = Counter()
+    awarded: Counter[tuple[str, str]] = Counter()
+    for fixed in case.scenario.fix:
+        signed[fixed.quote, fixed.offer] += fixed.units
+    for holding in case.holdings:
+        awarded[holding.award.quote, holding.award.offer] += holding.award.units
+    for offer, units in signed.items():
+        enough = awarded[offer] >= units
+        found, wanted = f"{awarded[offer]} units", f"{units} units signed already"
+        yield from holds(enough, "minimum_order", "/".join(offer), found, wanted)
 
 
 def _number_breaches(case: Case, holding: Holding) -> Breaches:
@@ -86,7 +100,7 @@ def _quantity_breaches(holding: Holding) -> Breaches:
 
 def _place_breaches(case: Case, holding: Holding) -> Breaches:
     place, offer = holding.award.place, holding.offer
-    if isinstance(offer, ReservedOffer | BlockOffer | OnDemandOffer):
+    if isinstance(offer, RegionOffer):
         yield from same("region", holding.label, place, f"{holding.quote.vendor}/{offer.region}")
         return
     allowed = sorted(case.scenario.sites if offer.sites is None else set(offer.sites) & set(case.scenario.sites))
@@ -98,18 +112,18 @@ def _contract_breaches(case: Case, holding: Holding) -> Breaches:
     if isinstance(offer, LeaseOffer | ReservedOffer):
         end = add_months(award.delivery_date, offer.term_months) - dt.timedelta(days=1)
         yield from same("contract_end", holding.label, award.contract_end, end)
-    elif isinstance(offer, BlockOffer | OnDemandOffer):
+    elif isinstance(offer, BlockOffer | OnDemandOffer | DedicatedOffer):
         setup = dt.timedelta(days=holding.setup_days)
-        runs = [(run.start - setup, run.end) for run in case.runs if run.pool == holding.pool]
+        runs = [(run.start - setup, run.end) for run in case.runs if holding.joins(run)]
         served = [(first, _hired_until(offer, first, last)) for first, last in runs]
         days = (award.delivery_date, award.contract_end)
         text = " or ".join(f"{first} to {last}" for first, last in served) or "no run in its pool"
         yield from holds(days in served, "contract_end", holding.label, f"{days[0]} to {days[1]}", text)
 
 
-def _hired_until(offer: BlockOffer | OnDemandOffer, first: dt.date, last: dt.date) -> dt.date | None:
+def _hired_until(offer: BlockOffer | OnDemandOffer | DedicatedOffer, first: dt.date, last: dt.date) -> dt.date | None:
     """Return the last day paid for a run: its own, or that of the shortest block that reaches it; None without one."""
-    if isinstance(offer, OnDemandOffer):
+    if not isinstance(offer, BlockOffer):
         return last
     wanted = (last - first).days + 1
     fitting = [days for row in offer.days for days in range(row.step, row.to + 1, row.step) if days >= wanted]

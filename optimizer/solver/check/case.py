@@ -13,13 +13,10 @@ from decimal import Decimal
 from optimizer.results import Award, Plan, WorkloadPlan
 from optimizer.schema.base import OfferType
 from optimizer.schema.platform import Platform
-from optimizer.schema.quote import BlockOffer, LeaseOffer, OnDemandOffer, PurchaseOffer, Quote, ReservedOffer
+from optimizer.schema.quote import BlockOffer, DedicatedOffer, Offer, OnDemandOffer, PurchaseOffer, Quote
 from optimizer.schema.scenario import CostEntry, Scenario
 from optimizer.solver.check.facts import Facts
 from optimizer.units import add_months
-
-KnownOffer = PurchaseOffer | LeaseOffer | ReservedOffer | BlockOffer | OnDemandOffer
-"""The offer types this checker can recompute."""
 
 ONE_DAY = dt.timedelta(days=1)
 
@@ -49,7 +46,7 @@ class Holding:
     position: int
     award: Award
     quote: Quote
-    offer: KnownOffer
+    offer: Offer
     platform: Platform
     deliveries: tuple[Delivery, ...]
     setup_days: int
@@ -63,6 +60,15 @@ class Holding:
     def pool(self) -> str:
         """``platform@place``."""
         return f"{self.award.platform}@{self.award.place}"
+
+    @property
+    def hired(self) -> bool:
+        """Whether it is rented for one run."""
+        return isinstance(self.offer, BlockOffer | OnDemandOffer | DedicatedOffer)
+
+    def joins(self, run: WorkloadPlan) -> bool:
+        """Return whether its nodes are in the pool of a run, and not hired for another one."""
+        return self.pool == run.pool and (not self.hired or self.award.workload in (None, run.name))
 
     @property
     def first_day(self) -> dt.date:
@@ -137,15 +143,30 @@ class Case:
 
     def covers(self, holding: Holding, delivery: Delivery, run: WorkloadPlan) -> bool:
         """Return whether a lot of a holding counts for a run: same pool, ready by its start, in contract to its end."""
-        if holding.pool != run.pool or holding.ready(delivery) > run.start:
+        if not holding.joins(run) or holding.ready(delivery) > run.start:
             return False
+        system = self.system(run)
+        if system is not None or isinstance(holding.offer, DedicatedOffer):
+            return system is holding
         end = holding.award.contract_end
         if isinstance(holding.offer, OnDemandOffer):
             return end == run.end
         return isinstance(holding.offer, PurchaseOffer) or (end is not None and end >= run.end)
 
+    def system(self, run: WorkloadPlan) -> Holding | None:
+        """Return the dedicated system a run takes: one that states its days on its nodes, taken for its days."""
+        return next((holding for holding in self.holdings if self._is_system(holding, run)), None)
 
-def matches(entry: CostEntry, offer: KnownOffer) -> bool:
+    def _is_system(self, holding: Holding, run: WorkloadPlan) -> bool:
+        award, offer = holding.award, holding.offer
+        if not isinstance(offer, DedicatedOffer) or holding.pool != run.pool or run.layout is not None:
+            return False
+        stated = {(mode.workload, mode.units, mode.days) for mode in offer.modes}
+        dates = (award.delivery_date + dt.timedelta(days=holding.setup_days), award.contract_end)
+        return (run.name, award.units, run.days) in stated and (run.start, run.end) == dates
+
+
+def matches(entry: CostEntry, offer: Offer) -> bool:
     """Return whether a ``costs`` entry applies to awards of an offer, by type and platform."""
     of_type = entry.types is None or OfferType(offer.type) in entry.types
     return of_type and (entry.platforms is None or offer.platform in entry.platforms)

@@ -12,9 +12,9 @@ from itertools import pairwise
 
 from optimizer.results import Award
 from optimizer.schema.platform import Platform
-from optimizer.schema.quote import BlockOffer, Lot, OnDemandOffer, PurchaseOffer, ReservedOffer
+from optimizer.schema.quote import Lot, Offer, PurchaseOffer, RegionOffer, SiteOffer
 from optimizer.schema.scenario import Scenario, Site
-from optimizer.solver.check.case import Delivery, KnownOffer, order_day
+from optimizer.solver.check.case import Delivery, order_day
 from optimizer.solver.check.facts import Breach, Breaches
 
 Lead = tuple[int, int] | str | None
@@ -27,7 +27,7 @@ def power_rises(site: Site) -> list[dt.date]:
     return rises + [after.from_ for before, after in pairwise(steps) if after.kw > before.kw]
 
 
-def own_deliveries(offer: KnownOffer, platform: Platform, units: int, scenario: Scenario) -> tuple[Delivery, ...]:
+def own_deliveries(offer: SiteOffer, platform: Platform, units: int, scenario: Scenario) -> tuple[Delivery, ...]:
     """Return a site offer's deliveries without postponement; empty without a lead time or with too few lots."""
     order = order_day(scenario)
     earliest = max(order, platform.available_from or order)
@@ -38,18 +38,16 @@ def own_deliveries(offer: KnownOffer, platform: Platform, units: int, scenario: 
     return tuple(Delivery(count, max(_lot_day(lot, order), earliest)) for lot, count in _fill(lots, units))
 
 
-def earliest_start(
-    offer: ReservedOffer | BlockOffer | OnDemandOffer, platform: Platform, scenario: Scenario
-) -> dt.date:
-    """Return the first possible first day of a rental."""
+def earliest_start(offer: RegionOffer, platform: Platform, scenario: Scenario) -> dt.date:
+    """Return the first possible first day of a rental or a dedicated system."""
     order = order_day(scenario)
     lead = _after_lead(order, offer.lead_weeks) or order
     return max(lead, platform.available_from or order, offer.start[0] if offer.start else order)
 
 
-def readings(award: Award, offer: KnownOffer, platform: Platform, scenario: Scenario) -> list[tuple[Delivery, ...]]:
+def readings(award: Award, offer: Offer, platform: Platform, scenario: Scenario) -> list[tuple[Delivery, ...]]:
     """Return the different lots an award may consist of, given its stated delivery date; empty when none agrees."""
-    if isinstance(offer, ReservedOffer | BlockOffer | OnDemandOffer):
+    if isinstance(offer, RegionOffer):
         return [(Delivery(award.units, award.delivery_date),)]
     found = []
     for choice in _choices(award, offer, platform, scenario):
@@ -61,11 +59,14 @@ def readings(award: Award, offer: KnownOffer, platform: Platform, scenario: Scen
     return found
 
 
-def delivery_breaches(where: str, award: Award, offer: KnownOffer, platform: Platform, scenario: Scenario) -> Breaches:
+def delivery_breaches(where: str, award: Award, offer: Offer, platform: Platform, scenario: Scenario) -> Breaches:
     """Yield a breach when the stated delivery date is none that the offer allows."""
-    if isinstance(offer, ReservedOffer | BlockOffer | OnDemandOffer):
+    if isinstance(offer, RegionOffer):
         first = earliest_start(offer, platform, scenario)
         last = offer.start[1] if offer.start else None
+        stated = tuple((lot.units, lot.delivery_date) for lot in award.lots)
+        if stated and stated != ((award.units, award.delivery_date),):
+            yield Breach("lots", where, str(stated), f"{award.units} units on {award.delivery_date}")
         if award.delivery_date < first or (last is not None and award.delivery_date > last):
             yield Breach("delivery", where, str(award.delivery_date), f"{first} to {last or 'any later day'}")
     elif not readings(award, offer, platform, scenario):
@@ -74,7 +75,7 @@ def delivery_breaches(where: str, award: Award, offer: KnownOffer, platform: Pla
         yield Breach("delivery", where, str(award.delivery_date), days)
 
 
-def _choices(award: Award, offer: KnownOffer, platform: Platform, scenario: Scenario) -> Iterator[tuple[Delivery, ...]]:
+def _choices(award: Award, offer: SiteOffer, platform: Platform, scenario: Scenario) -> Iterator[tuple[Delivery, ...]]:
     own = own_deliveries(offer, platform, award.units, scenario)
     yield own
     site = scenario.sites.get(award.place)

@@ -10,9 +10,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from optimizer.schema.quote import BlockOffer, LeaseOffer, Milestone, PurchaseOffer, ReservedOffer
+from optimizer.schema.quote import (
+    BlockOffer,
+    DedicatedOffer,
+    LeaseOffer,
+    Milestone,
+    PriceState,
+    PurchaseOffer,
+    ReservedOffer,
+    TieredPrice,
+)
 from optimizer.solver.check.case import Case, Delivery, Holding
-from optimizer.solver.check.prices import ZERO, net_line, net_total
+from optimizer.solver.check.prices import ZERO, net, net_line, net_total
 from optimizer.units import add_months, calendar_shares, month_end
 
 BEYOND = "commitment_beyond_horizon"
@@ -48,6 +57,8 @@ def award_payments(case: Case, holding: Holding) -> list[Payment]:
         paid = list(_reserved(case, holding, offer))
     elif isinstance(offer, BlockOffer):
         paid = list(_block(case, holding))
+    elif isinstance(offer, DedicatedOffer):
+        paid = list(_dedicated(case, holding, offer))
     else:
         paid = list(_on_demand(case, holding))
     paid = [replace(payment, award=holding.position) for payment in _with_tax(paid, holding) if payment.amount]
@@ -115,11 +126,16 @@ def _reserved(case: Case, holding: Holding, offer: ReservedOffer) -> Iterator[Pa
 
 
 def _excess_hours(case: Case, holding: Holding, hourly: Decimal, committed_h: Decimal) -> Iterator[Payment]:
-    """Hours used beyond the committed ones, paid at the end of the month in which the last run on them ends."""
+    """Hours of all runs it counts for (at most those of its term) beyond the committed ones.
+
+    Paid at the end of the month of the only run; with several runs on the last counted day of the contract.
+    """
     runs = [run for run in case.runs if any(case.covers(holding, lot, run) for lot in holding.deliveries)]
-    used_h = 24 * sum(run.days for run in runs)
+    end = holding.award.contract_end or holding.first_day
+    used_h = min(24 * sum(run.days for run in runs), 24 * ((end - holding.first_day).days + 1))
     if used_h > committed_h:
-        yield Payment(month_end(max(run.end for run in runs)), "reserved", hourly * (used_h - committed_h))
+        paid = month_end(case.runs_end) if len(case.runs) == 1 else case.last(holding)
+        yield Payment(paid, "reserved", hourly * (used_h - committed_h))
 
 
 def _block(case: Case, holding: Holding) -> Iterator[Payment]:
@@ -127,6 +143,18 @@ def _block(case: Case, holding: Holding) -> Iterator[Payment]:
     days = (last - holding.first_day).days + 1
     yield Payment(holding.first_day, "block", 24 * days * net_total(holding, case.facts))
     yield from _lines(case, holding)
+
+
+def _dedicated(case: Case, holding: Holding, offer: DedicatedOffer) -> Iterator[Payment]:
+    """The price of a run and the lines of the quote, by its milestones; no contingency."""
+    price = ZERO
+    if not isinstance(offer.price, PriceState | TieredPrice):
+        price = net(case.facts.money(offer.price, holding.quote.currency), holding.quote)
+    amounts = [("dedicated", price)]
+    amounts += [(f"line:{line.item}", net_line(line, holding, case.facts)) for line in offer.lines]
+    for item, amount in amounts:
+        for payment in _milestones(holding, item, amount, holding.deliveries):
+            yield replace(payment, contingent=False)
 
 
 def _on_demand(case: Case, holding: Holding) -> Iterator[Payment]:

@@ -12,7 +12,7 @@ from optimizer.schema.architecture import Architecture
 from optimizer.schema.base import EvidenceLevel
 from optimizer.schema.platform import Platform, PlatformEvidence
 from optimizer.schema.scenario import Workload
-from optimizer.solver.check.case import ONE_DAY, Case
+from optimizer.solver.check.case import ONE_DAY, Case, Holding
 from optimizer.solver.check.facts import Breach, Breaches, close, holds, same
 
 SECONDS_PER_DAY = 86_400
@@ -36,7 +36,9 @@ def run_breaches(case: Case) -> Breaches:
         workload = case.scenario.workloads[run.name]
         yield from _identity_breaches(case, run, workload)
         yield from _window_breaches(case, run, workload)
-        if workload.architecture is None:
+        if system := case.system(run):
+            yield from _dedicated_breaches(case, run, workload, system)
+        elif workload.architecture is None:
             yield from _stated_breaches(run, workload)
         else:
             yield from _engine_breaches(case, run, workload)
@@ -74,6 +76,21 @@ def _stated_breaches(run: WorkloadPlan, workload: Workload) -> Breaches:
     modes = {(mode.platform, mode.nodes, mode.days) for mode in workload.modes}
     mode = (run.platform, run.nodes, run.days)
     yield from holds(mode in modes, "mode", run.name, mode, f"one of {sorted(modes)}")
+    yield from _no_figures(run)
+
+
+def _dedicated_breaches(case: Case, run: WorkloadPlan, workload: Workload, system: Holding) -> Breaches:
+    """The vendor's word stands for days and nodes; it is no more than a claim."""
+    yield from same("nodes", run.name, run.nodes, system.nodes(system.award.units))
+    minimum = workload.minimum_evidence or case.scenario.policy.minimum_evidence
+    claim = EvidenceLevel.VENDOR_CLAIM
+    yield from same("evidence", run.name, run.evidence, str(claim))
+    yield from holds(claim.rank >= minimum.rank, "evidence", run.name, claim, f"at least {minimum}")
+    yield from _no_figures(run)
+
+
+def _no_figures(run: WorkloadPlan) -> Breaches:
+    """A run whose days are stated has none of the engine's figures."""
     figures = (
         "layout",
         "step_time_s",

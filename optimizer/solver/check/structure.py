@@ -10,9 +10,17 @@ from collections.abc import Iterator
 
 from optimizer.results import Award, Plan
 from optimizer.schema.platform import Platform
-from optimizer.schema.quote import PriceState, PurchaseOffer, QuoteLine, TieredPrice
+from optimizer.schema.quote import (
+    BlockOffer,
+    DedicatedOffer,
+    Offer,
+    OnDemandOffer,
+    PriceState,
+    PurchaseOffer,
+    QuoteLine,
+    TieredPrice,
+)
 from optimizer.schema.scenario import Scenario
-from optimizer.solver.check.case import KnownOffer
 from optimizer.solver.check.facts import Breach, Breaches, Facts, holds, same
 
 
@@ -22,8 +30,10 @@ def structure_breaches(plan: Plan, facts: Facts) -> Breaches:
     if plan.cost is None:
         yield Breach("cost", "", "nothing", "the cost of a plan with runs")
     yield from same("workloads", "", sorted(plan.workloads), sorted(scenario.workloads))
-    for name, count in Counter((award.quote, award.offer) for award in plan.awards).items():
-        yield from holds(count == 1, "offer", "/".join(name), f"{count} awards", "at most one award of an offer")
+    for name, count in Counter((award.quote, award.offer, award.workload or "") for award in plan.awards).items():
+        where = "/".join(filter(None, name))
+        most = "at most one award of an offer" + (" for a run" if name[2] else "")
+        yield from holds(count == 1, "offer", where, f"{count} awards", most)
     for run in plan.workloads.values():
         if run.platform not in facts.platforms:
             yield Breach("platform", run.name, run.platform, "a known platform")
@@ -33,13 +43,13 @@ def structure_breaches(plan: Plan, facts: Facts) -> Breaches:
             known, "specification", f"{owned.platform}@{owned.site}", "owned nodes", "a known platform and site"
         )
     for award in plan.awards:
-        yield from _award_breaches(award, facts)
+        yield from _award_breaches(award, facts, plan)
     for site, platform_id in _site_platforms(plan, scenario):
         if platform_id in facts.platforms:
             yield from _unknown_figures(site, facts.platforms[platform_id], scenario)
 
 
-def _award_breaches(award: Award, facts: Facts) -> Breaches:
+def _award_breaches(award: Award, facts: Facts, plan: Plan) -> Breaches:
     where = f"{award.quote}/{award.offer}"
     quote = facts.quotes.get(award.quote)
     offer = quote.offers.get(award.offer) if quote else None
@@ -49,16 +59,26 @@ def _award_breaches(award: Award, facts: Facts) -> Breaches:
     yield from same(f"awards[{where}].vendor", "", award.vendor, quote.vendor)
     yield from same(f"awards[{where}].platform", "", award.platform, offer.platform)
     yield from same(f"awards[{where}].type", "", award.type, str(offer.type))
-    if not isinstance(offer, KnownOffer):
-        yield Breach("offer", where, f"an award of type {offer.type}", "a type that can be recomputed")
-    elif offer.platform not in facts.platforms:
+    if offer.platform not in facts.platforms:
         yield Breach("platform", where, offer.platform, "a known platform")
     else:
+        yield from _hire_breaches(where, award, offer, plan)
         yield from _price_breaches(where, offer)
         yield from _contract_breaches(where, award, offer)
 
 
-def _price_breaches(where: str, offer: KnownOffer) -> Breaches:
+def _hire_breaches(where: str, award: Award, offer: Offer, plan: Plan) -> Breaches:
+    """Only what is hired names its run. The only run needs no name."""
+    if not isinstance(offer, BlockOffer | OnDemandOffer | DedicatedOffer):
+        yield from same(f"awards[{where}].workload", "", award.workload, None)
+        return
+    if award.workload is None and len(plan.workloads) == 1:
+        return
+    known = award.workload in plan.workloads
+    yield from holds(known, "offer", where, f"hired for {award.workload}", "a run of the plan")
+
+
+def _price_breaches(where: str, offer: Offer) -> Breaches:
     if isinstance(offer.price, PriceState) and not offer.price.is_zero:
         yield Breach("price", where, "an award", f"price {offer.price}")
     tiers = offer.price
@@ -73,7 +93,7 @@ def _unpriced(line: QuoteLine) -> bool:
     return not line.optional and isinstance(line.price, PriceState) and not line.price.is_zero
 
 
-def _contract_breaches(where: str, award: Award, offer: KnownOffer) -> Breaches:
+def _contract_breaches(where: str, award: Award, offer: Offer) -> Breaches:
     rented = not isinstance(offer, PurchaseOffer)
     expected = "a contract end" if rented else "none for owned hardware"
     yield from holds((award.contract_end is not None) == rented, "contract_end", where, award.contract_end, expected)

@@ -14,6 +14,7 @@ from optimizer.solver.check.facts import Breach, Breaches, holds
 
 def supply_breaches(case: Case) -> Breaches:
     """Yield a breach for every run, or set of runs at the same time, with fewer nodes than it needs."""
+    yield from _hire_breaches(case)
     for run in case.runs:
         yield from _fabric_breaches(case, run)
     for together in _concurrent(case):
@@ -26,6 +27,16 @@ def supply_breaches(case: Case) -> Breaches:
             yield Breach(
                 limit, f"{names} in {together[0].pool}", f"{counted} nodes that count", f"{needed} nodes needed"
             )
+
+
+def _hire_breaches(case: Case) -> Breaches:
+    """Yield a breach for each day on which more of an offer is hired than it has."""
+    for first in (holding for holding in case.holdings if holding.hired):
+        most, day = first.offer.units.max, first.first_day
+        same = [one for one in case.holdings if one.label == first.label and one.first_day <= day <= case.last(one)]
+        units = sum(one.award.units for one in same)
+        if most is not None and len(same) > 1:
+            yield from holds(units <= most, "supply", first.label, f"{units} units hired on {day}", f"{most} units")
 
 
 def nodes_needed(case: Case, run: WorkloadPlan) -> int:
@@ -84,7 +95,7 @@ def _lots(case: Case, pool: str, runs: tuple[WorkloadPlan, ...]) -> Iterator[tup
 def _fabric_breaches(case: Case, run: WorkloadPlan) -> Breaches:
     for holding in case.holdings:
         most = holding.offer.fabric_max_units
-        if holding.pool == run.pool and most is not None:
+        if holding.joins(run) and most is not None:
             allowed = holding.nodes(most)
             yield from holds(
                 run.nodes <= allowed,

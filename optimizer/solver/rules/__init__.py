@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from optimizer.solver.rules import capacity, money, policy, quantities, shared_costs, site, value
+from optimizer.solver.rules import capacity, money, policy, quantities, shared_costs, site, together, value
 from optimizer.solver.variables import Builder
 
 
@@ -33,6 +33,9 @@ class Rule:
 
 RULES: tuple[Rule, ...] = (
     Rule("one_run", "pool", "deadline", capacity.one_run),
+    Rule("last_run", "pool", None, together.last_run),
+    Rule("precedence", "shared", "deadline", together.precedence),
+    Rule("follow", "shared", None, together.follow),
     Rule("one_order", "offer", None, quantities.one_order),
     Rule("quantity", "offer", "minimum_order", quantities.quantity),
     Rule("signed", "offer", None, quantities.signed),
@@ -40,6 +43,9 @@ RULES: tuple[Rule, ...] = (
     Rule("pool_use", "pool", None, capacity.pool_use),
     Rule("cover", "pool", "supply", capacity.cover),
     Rule("hourly", "pool", None, capacity.hourly),
+    Rule("share", "pool", "supply", together.share),
+    Rule("hired_supply", "pool", "supply", together.hired_supply),
+    Rule("dedicated", "pool", None, capacity.dedicated),
     Rule("fabric", "pool", "fabric", capacity.fabric),
     Rule("power", "shared", "power", site.power),
     Rule("racks", "shared", "racks", site.racks),

@@ -12,9 +12,13 @@ from optimizer.solver.variables import Builder, Order, PieceVar
 
 
 def one_order(builder: Builder) -> None:
-    """An offer is awarded at most once: sum of its orders <= 1."""
-    for (quote, offer), orders in builder.by_offer().items():
-        builder.model.add("one_order", f"{quote}/{offer}", [(order.index, 1) for order in orders], upper=1)
+    """An offer is awarded at most once, a hire once for each run: sum of its orders <= 1."""
+    groups: dict[tuple[tuple[str, str], str | None], list[Order]] = defaultdict(list)
+    for order in builder.orders:
+        groups[order.award].append(order)
+    for ((quote, offer), workload), orders in groups.items():
+        name = f"{quote}/{offer}" + (f" for {workload}" if workload else "")
+        builder.model.add("one_order", name, [(order.index, 1) for order in orders], upper=1)
 
 
 def quantity(builder: Builder) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from optimizer.api import load
 from optimizer.io.loaded import Loaded
-from optimizer.schema.ranges import Range, Ranges
+from optimizer.schema.ranges import Assumed, Range, Ranges
 
 SCENARIO = """
 name: small
@@ -60,5 +60,5 @@ def small(folder: Path, *sets: str, hourly: bool = False) -> Loaded:
 
 def ranges(loaded: Loaded, low: float, high: float) -> Ranges:
     """Return the shipped ranges with another one for binding quotes."""
-    span = Range(how="times", low=low, high=high, note="test")
+    span = Range(how="times", low=low, high=high, note="test", assumed=Assumed(by="test", date="2027-01-01"))
     return loaded.library.ranges.model_copy(update={"price_binding": span})

@@ -8,8 +8,9 @@ import datetime as dt
 import numpy as np
 import pytest
 
-from optimizer.analysis.calibrate import Calibrated, calibrate, configurations
+from optimizer.analysis.calibrate import Calibrated, calibrate
 from optimizer.analysis.overlay import overlay_of
+from optimizer.analysis.pilot_fit import configurations
 from optimizer.engine.bands import as_evidenced, band, level
 from optimizer.engine.efficiency import efficiency
 from optimizer.errors import InputError

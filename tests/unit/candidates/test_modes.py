@@ -7,8 +7,9 @@ from decimal import Decimal
 import pytest
 
 from optimizer.candidates.conditions import Conditions, Run, setup_of
-from optimizer.candidates.modes import modes, stated_modes
+from optimizer.candidates.modes import modes
 from optimizer.candidates.ranking import predict
+from optimizer.candidates.stated import stated_modes
 from optimizer.engine.bands import band, factor
 from optimizer.engine.flops import flops_per_token
 from optimizer.errors import InputError, InternalError

@@ -7,13 +7,16 @@ from decimal import Decimal
 
 import pytest
 
+from optimizer.api import inputs_of, load
 from optimizer.candidates.conditions import Conditions
 from optimizer.candidates.modes import ModesResult, modes
 from optimizer.candidates.remembered import key_of, remembered, result_of, text_of
 from optimizer.candidates.space import Grid
 from optimizer.io.library import Library
+from optimizer.io.shipped import shipped
 from optimizer.schema.base import EvidenceLevel
 from optimizer.schema.scenario import Policy, Reliability, Workload
+from optimizer.solver.planner import Modes, prepare
 
 WORKLOAD = Workload(
     architecture="llama-3-1-8b", tokens=Decimal("1e12"), sequence_length=8192, global_batch_tokens=Decimal("4e6"),
@@ -101,3 +104,18 @@ def test_the_key_holds_everything(asked: tuple[object, ...], library: Library):
     keys = {key_of(*asked), *(key_of(*other) for other in others)}
     assert len(keys) == len(others) + 1
     assert key_of(*asked) == key_of(*asked)
+
+
+def test_changed_dates_and_budgets_find_what_is_stored_and_changed_quantiles_do_not():
+    starter = shipped("scenarios") / "starter" / "scenario.yaml"
+    store = Notebook()
+
+    def prepared(*sets: str) -> int:
+        prepare(inputs_of(load(starter, sets=("workloads.pretrain.tokens=1e11", *sets))), Modes(store))
+        return len(store)
+
+    first = prepared()
+    assert first >= 1
+    same = ("workloads.pretrain.deadline=2027-06-30", "budget.total=5e6", "policy.vendors.max=1")
+    assert prepared(*same) == first
+    assert prepared("policy.performance_quantile=0.9") == 2 * first

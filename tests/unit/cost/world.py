@@ -72,6 +72,19 @@ def block(price: Any, *rows: tuple[int, int], **terms: Any) -> Data:
     return base | terms
 
 
+def dedicated(price: Any, *modes: tuple[int, int], **terms: Any) -> Data:
+    """Return a dedicated system in region ``eu``; modes are (units, days) of the run ``train``."""
+    rows = [{"workload": "train", "units": units, "days": days, "source": "vendor claim"} for units, days in modes]
+    base = {"type": "dedicated", "platform": "wafer", "per": "run", "region": "eu", "price": price, "modes": rows}
+    return base | terms
+
+
+def wafer(**changes: Any) -> Platform:
+    """Return a platform that the engine cannot time: one accelerator, no facts but its power."""
+    facts = {"accelerators_per_node": 1, "acquisition": ["purchase", "dedicated"], "purchase_unit": "system"}
+    return platform("wafer", **(facts | changes))
+
+
 def quote(offers: Mapping[str, Data] | Data, name: str = "q", **terms: Any) -> Quote:
     """Return a quote of named offers, or of one offer named ``node``."""
     named = {"node": offers} if "type" in offers else dict(offers)

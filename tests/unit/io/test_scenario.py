@@ -252,10 +252,6 @@ def test_a_known_rate_makes_a_foreign_quote_usable(write: Write) -> None:
 
 
 def test_what_is_not_supported_yet_is_refused_clearly(write: Write) -> None:
-    second = "  second: {after: [pretrain], modes: [{platform: h200-sxm, nodes: 4, days: 5, source: pilot}]}\nsites:\n"
-    path = write(scenario={"sites:\n": second})
-    found = problems(path)
-    assert found[0].startswith("scenario.yaml:5, workloads: more than one workload: not supported yet")
     lease = {
         "type: purchase": "type: lease",
         "price: {all_units: {1: 300e3, 16: 290e3}}": "price_per_month: 9e3\n    term_months: 24",
@@ -265,6 +261,14 @@ def test_what_is_not_supported_yet_is_refused_clearly(write: Write) -> None:
         "offers.node.lots: lots on a lease: not supported yet. Give lead_weeks instead"
         in problems(write(quote=lease))[0]
     )
+
+
+def test_runs_that_wait_for_each_other_are_refused(write: Write) -> None:
+    modes = "modes: [{platform: h200-sxm, nodes: 4, days: 5, source: pilot}]"
+    circle = f"  one: {{after: [two], {modes}}}\n  two: {{after: [one], {modes}}}\nsites:\n"
+    found = problems(write(scenario={"sites:\n": circle}))[0]
+    assert "one after two after one" in found or "two after one after two" in found
+    assert "a workload cannot come after itself" in found
 
 
 def test_a_fixed_offer_must_exist(write: Write) -> None:
@@ -330,11 +334,3 @@ def test_times_and_counts_beyond_reason_are_typing_errors(write: Write) -> None:
 )
 def test_a_run_has_at_least_one_step(write: Write, change: dict[str, str], expected: str) -> None:
     assert expected in "\n".join(problems(write(scenario=change)))
-
-
-def test_a_dedicated_system_is_not_planned_with_yet(write: Write) -> None:
-    modes = "modes: [{workload: pretrain, units: 4, days: 30, source: vendor}]"
-    change = {"type: reserved": "type: dedicated", "per: accelerator_hour": "per: run", "term_months: 12": modes}
-    assert any(
-        "offers.rent: an offer of type dedicated: not supported yet" in text for text in problems(write(quote=change))
-    )

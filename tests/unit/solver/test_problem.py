@@ -9,7 +9,8 @@ import pytest
 from optimizer.cost.frame import Frame
 from optimizer.cost.option import UNLIMITED_UNITS
 from optimizer.results import Candidate, Layout
-from optimizer.solver.problem import build, pools, supply_nodes, units_limit, window
+from optimizer.solver.problem import pools, supply_nodes, units_limit, window
+from optimizer.solver.profiles import build
 from tests.unit.cost.world import (
     candidate,
     day,

@@ -152,14 +152,6 @@ def test_an_offer_is_awarded_at_most_once(purchase: Any, ledgers: Any) -> None:
     assert found[0] == Breach("offer", "q1/node", "2 awards", "at most one award of an offer")
 
 
-def test_types_that_cannot_be_recomputed_are_never_verified(purchase: Any, ledgers: Any) -> None:
-    mode = {"workload": "train", "units": 1, "days": 30, "source": "claim"}
-    purchase.offers(type="dedicated", region="r1", per="run", price=1e6, modes=[mode])
-    purchase.awards[0]["type"] = "dedicated"
-    found = check(purchase.plan(ledgers), purchase.facts())
-    assert "an award of type dedicated" in {breach.stated for breach in found}
-
-
 def test_a_plan_without_cost_is_never_verified(purchase: Any) -> None:
     assert {breach.limit_or_number for breach in check(purchase.plan(), purchase.facts())} == {"cost"}
 

@@ -1,0 +1,75 @@
+"""Sections of the document as sheets: figures as numbers, days as dates, everything else as text."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from optimizer.report.cells import Writer
+from optimizer.report.document import Absent, Block, Cell, Column, Facts, Section, Table, Text, Value
+from optimizer.report.workbook.book import Content, Page, Style
+
+_ROLES: dict[str, Style] = {"plain": "text", "lead": "lead", "warning": "warning"}
+_STYLES: dict[str, Style] = {"money": "money", "count": "number", "share": "percent", "number": "number"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sheets:
+    """Writes sections.
+
+    Attributes:
+        writer: Cells as text.
+    """
+
+    writer: Writer
+
+    def sections(self, page: Page, sections: Iterable[Section]) -> None:
+        """Write sections one below the other."""
+        for section in sections:
+            page.add([(self.writer.language.text(section.title), "title")])
+            for block in section.blocks:
+                self.block(page, block)
+            page.skip()
+
+    def block(self, page: Page, block: Block) -> None:
+        """Write a block; what only a drawing shows stands in tables elsewhere."""
+        if isinstance(block, Text):
+            page.paragraph(self.writer.text(block.body), _ROLES[block.role])
+        elif isinstance(block, Facts):
+            for label, cell in block.rows:
+                page.add((self.writer.language.text(label), *_native(cell, Column("word.unknown"), self.writer)))
+        elif isinstance(block, Absent):
+            page.paragraph(f"{self.writer.language.text(block.what)} {block.command}", "note")
+        elif isinstance(block, Table):
+            self.table(page, block)
+
+    def table(self, page: Page, table: Table, *, alone: bool = False) -> None:
+        """Write a table under its caption; alone on its sheet its headings stay in view and offer a choice of rows."""
+        heads = [self.writer.head(column) for column in table.columns]
+        figures = [at for at, column in enumerate(table.columns) if column.figure]
+        if alone:
+            page.heading(heads, figures, filtered=True)
+        else:
+            page.skip()
+            page.add([(self.writer.language.text(table.title), "note")])
+            page.heads(heads, figures)
+        for row in (*table.rows, *((table.foot,) if table.foot else ())):
+            self._row(page, row, table.columns)
+        if table.note is not None:
+            page.paragraph(self.writer.text(table.note), "note", min(8, len(page.widths)))
+
+    def _row(self, page: Page, row: Sequence[Cell], columns: Sequence[Column]) -> None:
+        cells = (_native(cell, column, self.writer)[0] for cell, column in zip(row, columns, strict=True))
+        page.add(cells)
+
+
+def _native(cell: Cell, column: Column, writer: Writer) -> tuple[Content | tuple[Content, Style], ...]:
+    """Return a cell as a number or date where its unit is clear without words, else as text."""
+    if isinstance(cell, Value):
+        if isinstance(cell.value, dt.date):
+            return ((cell.value, "date"),)
+        if isinstance(cell.value, (Decimal, int)) and cell.kind in _STYLES and cell.unit == column.unit:
+            return ((cell.value, _STYLES[cell.kind]),)
+    return (writer.text(cell, column.unit),)

@@ -1,0 +1,255 @@
+"""What runs cost at least beside each other: supply curves by last day, energy and hires, as tables to look up.
+
+All days are counted from today. Everything here is a lower bound on present values, in floating point; callers keep a
+margin. The last day of a plan matters under the policies off, sell and use: later is never cheaper for the same awards, so
+a day is rounded down to the next entry of a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from optimizer.cost.after import After
+from optimizer.cost.charge import with_contingency
+from optimizer.cost.frame import DAY, Frame
+from optimizer.cost.items import HOURS_PER_DAY, idle_kw, order_charges, prices_per_kwh, training_kw
+from optimizer.cost.option import Option, unit_prices
+from optimizer.cost.plan_cost import owned_charges, present_value
+from optimizer.cost.value import value_charges
+from optimizer.results import Candidate
+from optimizer.solver.curves import Costs, Counts, curve
+from optimizer.solver.problem import Pool
+from optimizer.units import fiscal_year, month_end
+
+USE_STEP_DAYS = 7
+"""Days between the last days for which the value of use is tabled."""
+
+LEAST_TABLED = 32
+"""Nodes up to which costs are tabled at least."""
+
+LONGEST_MONTH_DAYS = 31
+"""Days of the longest month: no term of n months is longer than n of them."""
+
+SITUATIONS = 6
+"""Last days for which curves are computed anew where hall cost or sale depend on them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Slot:
+    """A workload in a pool: its modes there, fewest nodes first.
+
+    Attributes:
+        workload: Its name.
+        pool: Position of the pool.
+        modes: The modes.
+        needed: Nodes of each with spares.
+        days: Days of each.
+        starts: Days on which it may start whatever the other runs, ascending.
+        first: First day it may use.
+        last: Last day it may use.
+    """
+
+    workload: str
+    pool: int
+    modes: tuple[Candidate, ...]
+    needed: Counts
+    days: Counts
+    starts: Counts
+    first: int
+    last: int
+
+
+class PoolTable:
+    """Least costs of one pool by last day, class and units, and of the runs in it."""
+
+    def __init__(self, pool: Pool, lasts: Counts, slots: Sequence[Slot], frame: Frame) -> None:
+        """Compute the tables of a pool and the runs that may take it, for the last days ``lasts``."""
+        self.pool, self.frame = pool, frame
+        policy = frame.scenario.after_run.policy
+        nodes = _tabled(slots)
+        latest = max(slot.last - int(slot.days.min(initial=1)) + 1 for slot in slots)
+        if policy == "use":
+            idle = curve(pool, After("idle", frame.last_day), nodes, latest, frame)
+            curves = [idle.used(*_worth(pool, int(day), frame)) for day in lasts]
+        else:
+            ends = lasts if After(policy, frame.last_day).matters else [(frame.last_day - frame.today).days]
+            after = [After(policy, frame.today + int(day) * DAY) for day in ends]
+            curves = [curve(pool, situation, nodes, latest, frame) for situation in after]
+        self.ready, self.entry = curves[0].ready, min(one.entry for one in curves)
+        self.base, self.least = curves[0], np.array([one.least for one in curves])
+        self.hired = tuple(option for option in pool.options if option.is_hired)
+        self.only_term = _only_term(pool)
+
+    def classes(self, starts: Counts) -> Counts:
+        """Return the class of each start; -1 before anything is ready."""
+        return np.searchsorted(self.ready, starts, side="right") - 1
+
+    def awards(self, buckets: Counts, classes: Counts, nodes: Counts) -> Costs:
+        """Return the least cost of nodes at once, hires for single runs left out; beyond the table, of what it holds."""
+        units, size = self.base.units(nodes), self.least.shape[2]
+        impossible = (units > self.base.most) | ((classes < 0) & (units > 0))
+        if not len(self.ready):
+            return np.where(impossible, np.inf, 0.0)
+        bucket = buckets if len(self.least) > 1 else np.zeros_like(buckets)
+        known = self.least[bucket, np.maximum(classes, 0), np.minimum(units, size - 1)]
+        return np.where(impossible, np.inf, np.where(classes < 0, 0.0, known))
+
+    @cached_property
+    def per_node_day(self) -> float:
+        """Least price of a hired node for a day, undiscounted; a dedicated system's is for the run."""
+        prices = [_day_price(option, self.frame) for option in self.hired if not option.is_dedicated]
+        return min(prices, default=np.inf)
+
+    @cached_property
+    def per_run(self) -> float:
+        """Least price of a dedicated system for a run, undiscounted; zero elsewhere."""
+        if not self.pool.system:
+            return 0.0
+        charges = [with_contingency(order_charges(option, self.frame), self.frame) for option in self.hired]
+        return min((float(sum(charge.amount for charge in own)) for own in charges), default=0.0)
+
+
+def _only_term(pool: Pool) -> int | None:
+    """Return the longest term of the one contract a pool consists of: all its runs lie within it; None for other pools."""
+    offers = {option.offer_key for option in pool.options}
+    ends = [option.end for option in pool.options]
+    if len(offers) != 1 or pool.owned_nodes or any(end is None for end in ends):
+        return None
+    months = max(getattr(option.offer, "term_months", 0) for option in pool.options)
+    return months * LONGEST_MONTH_DAYS
+
+
+def _worth(pool: Pool, last: int, frame: Frame) -> tuple[float, float]:
+    """Return what a unit in use earns at most after a last day, and the units that may."""
+    end, per_unit = frame.today + last * DAY, pool.platform.accelerators_per_unit
+    receipts = value_charges(1, end + DAY, frame.last_day, end, frame)
+    value = -float(sum(present_value(charge, frame) for charge in receipts))
+    return value * per_unit, (frame.scenario.after_run.max_accelerators or 0) / per_unit
+
+
+def _day_price(option: Option, frame: Frame) -> float:
+    tax = option.quote.tax
+    kept = 1.0 if tax.recoverable else 1.0 + float(tax.rate)
+    least = min(price for _, price in unit_prices(option, frame))
+    return float(least * HOURS_PER_DAY) * kept / option.platform.nodes_per_unit
+
+
+class Outlook:
+    """Least costs of runs in pools.
+
+    Attributes:
+        frame: Dates and rates.
+        tables: One per pool.
+        lasts: Last days for which costs are tabled, ascending.
+    """
+
+    def __init__(self, frame: Frame, pools: Sequence[Pool], slots: Sequence[Slot]) -> None:
+        """Compute all tables."""
+        self.frame = frame
+        self.pools = tuple(pools)
+        ends = [slot.first + int(slot.days.min()) - 1 for slot in slots if len(slot.days)]
+        self.lasts = _lasts(min(ends, default=0), (frame.last_day - frame.today).days, frame)
+        self.tables = [
+            PoolTable(pool, self.lasts, [slot for slot in slots if slot.pool == number], frame)
+            for number, pool in enumerate(pools)
+        ]
+        horizon = (frame.horizon - frame.today).days
+        self.months = [month_end(frame.today + day * DAY) for day in range(horizon + 1)]
+        self.later = np.array([float(frame.discount(day)) for day in self.months])
+        self._cashes: dict[tuple[str, str | None], Costs] = {}
+        self.constant = self._constant()
+
+    def buckets(self, ends: Counts) -> Counts:
+        """Return the tabled last day at or before each."""
+        return np.maximum(np.searchsorted(self.lasts, ends, side="right") - 1, 0)
+
+    def _constant(self) -> Costs:
+        """Return what owned nodes cost at least, less what they earn, by tabled last day."""
+        policy, terms = self.frame.scenario.after_run.policy, self.frame.scenario.after_run
+        found = []
+        for day in self.lasts:
+            end = self.frame.today + int(day) * DAY
+            charges = list(owned_charges(After(policy, end), self.frame))
+            if policy == "use" and self.frame.scenario.owned:
+                owned = [
+                    own.nodes * self.frame.platforms[own.platform].accelerators_per_node
+                    for own in self.frame.scenario.owned
+                ]
+                count = min(terms.max_accelerators or 0, sum(owned))
+                charges += value_charges(count, end + DAY, self.frame.last_day, end, self.frame)
+            found.append(float(sum(present_value(charge, self.frame) for charge in charges)))
+        return np.array(found)
+
+    @cached_property
+    def _per_kw(self) -> Mapping[str, Costs]:
+        """Site -> present value of one kW drawn on all days before each."""
+        return {
+            name: np.concatenate([[0.0], np.cumsum(self._kw_day(name) * self.later)])
+            for name in self.frame.scenario.sites
+        }
+
+    def _kw_day(self, site: str) -> float:
+        facts = self.frame.site(site)
+        return 24 * float(facts.pue) * float(sum(self.frame.amount(price) for price in prices_per_kwh(facts)))
+
+    def energy(self, slot: Slot, modes: Counts, starts: Counts) -> Costs:
+        """Return what runs draw beyond idle power."""
+        pool = self.pools[slot.pool]
+        if pool.site is None:
+            return np.zeros(np.broadcast(modes, starts).shape)
+        kw = self.extra_kw(slot)[modes]
+        total = self._per_kw[pool.site]
+        return np.asarray(kw * (total[starts + slot.days[modes]] - total[starts]))
+
+    def drawn(self, slot: Slot, modes: Counts, starts: Counts, year: str | None) -> Costs:
+        """Return what runs draw beyond idle power as cash out, in all or in a fiscal year."""
+        pool = self.pools[slot.pool]
+        if pool.site is None:
+            return np.zeros(len(modes))
+        total = self._cash(pool.site, year)
+        return np.asarray(self.extra_kw(slot)[modes] * (total[starts + slot.days[modes]] - total[starts]))
+
+    def _cash(self, site: str, year: str | None) -> Costs:
+        """Return what one kW drawn on all days before each costs, as far as it is paid in a fiscal year."""
+        if (site, year) not in self._cashes:
+            first = self.frame.scenario.fiscal_year_start
+            paid = np.array([year in (None, fiscal_year(end, first)) for end in self.months], dtype=np.float64)
+            self._cashes[site, year] = np.concatenate([[0.0], np.cumsum(self._kw_day(site) * paid)])
+        return self._cashes[site, year]
+
+    def extra_kw(self, slot: Slot) -> Costs:
+        """Return what each mode draws beyond idle power, kW."""
+        card = self.pools[slot.pool].platform
+        one = float(training_kw(card) - idle_kw(card)) if self.pools[slot.pool].site else 0.0
+        return np.array([mode.nodes * one for mode in slot.modes])
+
+    def hire(self, slot: Slot, modes: Counts, starts: Counts) -> Costs:
+        """Return what one node hired for a run costs at least; infinite where none is."""
+        table = self.tables[slot.pool]
+        if not np.isfinite(table.per_node_day):
+            return np.full(np.broadcast(modes, starts).shape, np.inf)
+        return np.asarray(table.per_node_day * slot.days[modes] * self.later[starts + slot.days[modes] - 1])
+
+    def system(self, slot: Slot) -> float:
+        """Return what a run on a dedicated system costs at least; zero elsewhere."""
+        return self.tables[slot.pool].per_run * float(self.later[-1])
+
+
+def _tabled(slots: Sequence[Slot]) -> int:
+    """Return up to how many nodes costs are tabled: twice what all runs at once need at least, at most all they may."""
+    fits = [slot.needed[slot.days <= slot.last - slot.first + 1] for slot in slots]
+    least = sum(int(needed.min()) for needed in fits if len(needed))
+    return min(max(2 * least, LEAST_TABLED), sum(int(slot.needed.max(initial=0)) for slot in slots))
+
+
+def _lasts(first: int, horizon: int, frame: Frame) -> Counts:
+    policy = frame.scenario.after_run.policy
+    if policy == "use":
+        return np.arange(first, max(horizon, first) + 1, USE_STEP_DAYS, dtype=np.int64)
+    if After(policy, frame.last_day).matters:
+        return np.unique(np.linspace(first, max(horizon, first), SITUATIONS).astype(np.int64))
+    return np.array([first], dtype=np.int64)
