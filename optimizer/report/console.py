@@ -196,6 +196,7 @@ def backtest_screen(result: Backtest) -> RenderableType:
         f"{result.scored} of {result.rows} rows scored",
         f"step time  median {share(step.median)}, mean {share(step.mean)}, p90 {share(step.p90)}, bias {share(step.bias)}",
         f"memory     median {share(memory.median)}, false fits {memory.false_fits}, false ooms {memory.false_ooms}",
+        *(f"           {count} rows without a verdict: {reason}" for reason, count in memory.left_out.items()),
         f"band holds {share(result.coverage)}",
     ]
     groups = [
