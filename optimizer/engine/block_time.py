@@ -16,7 +16,9 @@ from optimizer.engine.visits import tokens
 
 _BACKWARD_PRODUCTS = 2.0  # one product for the input, one for the weight
 _BACKWARD_FUSED = 2.5  # fused attention recomputes scores: 5 products against 2
-_MERGE_BYTES = 7.5  # per element of attention output and step: 10 on the rows a balanced causal ring merges, three in four
+_MERGE_BYTES = (
+    7.5  # per element of attention output and step: 10 on the rows a balanced causal ring merges, three in four
+)
 _BACKWARD_TRAFFIC = 2.0  # reads and writes of gradients beside activations
 
 
