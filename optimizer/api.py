@@ -48,7 +48,7 @@ class SolveOptions:
     Attributes:
         seed: Random seed of the solver.
         workers: Solver threads; None = the machine's cores, at most 8.
-        jobs: Processes for sweeps; None = one.
+        jobs: Processes for sweeps; None = the machine's cores, at most 8, where a sweep takes long.
         time_limit_s: Wall seconds; None = no limit.
         gap: Share within which a plan counts as answered.
         solver: auto, cp-sat, highs or enumerate.
