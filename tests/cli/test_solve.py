@@ -97,6 +97,7 @@ def test_compare_gives_a_row_for_each_platform(starter: Path, capsys: pytest.Cap
     assert rows["h100-sxm"]["rejection"]["limit"] == "offer"
     assert set(rows["h200-sxm"]) == {
         "platform", "status", "total", "npv", "finish", "nodes", "accelerators", "layout", "binding", "rejection",
+        "objective", "unit",
     }  # fmt: skip
     assert "h800-sxm" not in rows
 
