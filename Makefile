@@ -10,6 +10,9 @@ demo: $(VENV)/.installed  ## solve the shipped question, print the plan, write b
 	@mkdir -p build
 	$(BIN)/clusterbuy solve scenarios/dense-500b.yaml --json build/plan.json
 	$(BIN)/clusterbuy report build/plan.json -o build/report.html
+	$(BIN)/clusterbuy report build/plan.json -o build/report.xlsx
+	$(BIN)/clusterbuy report build/plan.json -o build/memo.md
+	$(BIN)/clusterbuy report build/plan.json -o build/orders.csv
 
 test: $(VENV)/.dev  ## the whole suite
 	$(BIN)/python -m pytest -q -n $(JOBS)

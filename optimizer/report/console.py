@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
-from rich.console import Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -37,20 +40,77 @@ _EACH = {
     "on_demand": "per hour",
     "dedicated": "for the run",
 }
+_GAP = 2
+"""Blank columns between two columns of a table."""
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, indent: int = 0) -> RenderableType:
-    """Return a plain table: numbers (headers that start with ``>``) to the right, no lines, folding when narrow."""
-    grid = Table(
-        box=None, pad_edge=False, header_style="bold", show_header=any(header.strip(">") for header in headers)
-    )
-    for header in headers:
-        grid.add_column(
-            header.removeprefix(">"), justify="right" if header.startswith(">") else "left", overflow="fold"
-        )
-    for row in rows:
-        grid.add_row(*row)
-    return Padding(grid, (0, 0, 0, indent))
+    """Return a plain table: numbers (headers that start with ``>``) to the right, no lines.
+
+    Where the words of a row do not fit side by side, each row becomes a paragraph with its headings in it.
+    """
+    return Padding(_Rows(tuple(headers), tuple(map(tuple, rows))), (0, 0, 0, indent))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """A table that knows how wide it may be only when it is printed."""
+
+    headers: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        room = options.max_width - _GAP * (len(self.headers) - 1)
+        most = self._widths(cell_len)
+        words = self._widths(_longest_word)  # figures stay on one line
+        least = [full if head[:1] == ">" else word for head, full, word in zip(self.headers, most, words, strict=True)]
+        if sum(least) > room:
+            yield self._paragraphs()
+        elif self.rows or any(self.headers):
+            yield self._grid(_shared(least, most, room))
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, options.max_width)
+
+    def _widths(self, measure: Callable[[str], int]) -> list[int]:
+        heads = [header.removeprefix(">") for header in self.headers]
+        return [max(map(measure, column)) for column in zip(heads, *self.rows, strict=True)]
+
+    def _grid(self, widths: Sequence[int]) -> Table:
+        shown = any(header.strip(">") for header in self.headers)
+        grid = Table(box=None, pad_edge=False, header_style="bold", show_header=shown)
+        for header, width in zip(self.headers, widths, strict=True):
+            side: Literal["left", "right"] = "right" if header.startswith(">") else "left"
+            grid.add_column(header.removeprefix(">"), justify=side, overflow="fold", width=width)
+        for row in self.rows:
+            grid.add_row(*row)
+        return grid
+
+    def _paragraphs(self) -> Table:
+        names = [header.strip(">") for header in self.headers]
+        grid = Table.grid(padding=(0, 1))
+        grid.add_column(width=1)
+        grid.add_column(overflow="fold")
+        for row in self.rows:
+            parts = (f"{name} {cell}" if name else cell for name, cell in zip(names, row, strict=True) if cell)
+            grid.add_row("-", "  ".join(parts))
+        return grid
+
+
+def _longest_word(text: str) -> int:
+    return max(map(cell_len, text.split(" ")))
+
+
+def _shared(least: Sequence[int], most: Sequence[int], room: int) -> list[int]:
+    """Return widths between the least and the most of each column that use the room, the short columns first.
+
+    >>> _shared([3, 5, 4], [4, 30, 8], 30)
+    [4, 18, 8]
+    """
+    widths = list(least)
+    for left, at in enumerate(sorted(range(len(most)), key=lambda at: most[at] - least[at])):
+        widths[at] += min(most[at] - least[at], (room - sum(widths)) // (len(most) - left))
+    return widths
 
 
 def plan_screen(plan: Plan, scenario_file: str) -> RenderableType:
@@ -136,6 +196,7 @@ def backtest_screen(result: Backtest) -> RenderableType:
         f"{result.scored} of {result.rows} rows scored",
         f"step time  median {share(step.median)}, mean {share(step.mean)}, p90 {share(step.p90)}, bias {share(step.bias)}",
         f"memory     median {share(memory.median)}, false fits {memory.false_fits}, false ooms {memory.false_ooms}",
+        *(f"           {count} rows without a verdict: {reason}" for reason, count in memory.left_out.items()),
         f"band holds {share(result.coverage)}",
     ]
     groups = [

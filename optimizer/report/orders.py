@@ -133,7 +133,7 @@ def _shared(award: Award, quote: Quote | None) -> Row:
         "contract_end": award.contract_end,
         "ship_to": award.place,
         "delivery_terms": quote.delivery if quote else None,
-        "payment_terms": _terms(quote.payment) if quote and award.type == "purchase" else None,
+        "payment_terms": _terms(quote.payment) if quote and award.type in ("purchase", "dedicated") else None,
         "quote_valid_until": quote.valid_until if quote else None,
     }
 
@@ -142,8 +142,9 @@ def _hardware(award: Award, part: _Priced, units: int, report: Report) -> Row:
     """Return quantity and price of the offer itself; rents have a price and no amount, their length is in the plan."""
     quote = report.source.quote(award)
     currency = quote.currency if quote else award.currency
-    money = _money(report, part.price, part.per, units * _pieces(award, part.per), currency)
-    if award.type != "purchase":
+    priced = 1 if part.per == "run" else units * _pieces(award, part.per)
+    money = _money(report, part.price, part.per, priced, currency)
+    if award.type not in ("purchase", "dedicated"):
         money = {**money, "amount": None}
     return {"item": award.platform, "quantity": units, "unit": "unit", **money}
 

@@ -81,10 +81,10 @@ def test_the_workbook_holds_the_figures_of_the_file(code: str, stated: Numbers) 
     places = {
         name: item.attr_text.replace("'", "").replace("$", "").split("!")
         for name, item in book.defined_names.items()
-        if name in ("total", "npv")
+        if name in ("plan_total", "plan_npv")
     }
     assert {name: Decimal(str(book[sheet][cell].value)) for name, (sheet, cell) in places.items()} == {
-        "total": stated["total"], "npv": stated["npv"]
+        "plan_total": stated["total"], "plan_npv": stated["npv"]
     }  # fmt: skip
     lines = [row[3] for row in book[language.text("book.lines")].iter_rows(min_row=5, values_only=True)]
     assert [Decimal(str(value)) for value in lines] == stated["lines"]
@@ -95,20 +95,21 @@ def test_the_workbook_holds_the_figures_of_the_file(code: str, stated: Numbers) 
 def test_csv_adds_up_to_the_awards(stated: Numbers) -> None:
     report = report_of(committee(), Language())
     paid = list(csv.DictReader(StringIO(payments_csv(report).removeprefix("\ufeff"))))
-    by_quote: dict[str, list[Decimal]] = {}
+    by_offer: dict[tuple[str, str], list[Decimal]] = {}
     for row in paid:
-        by_quote.setdefault(row["quote"], []).append(Decimal(row["amount"]))
-    sums = [(sum(amounts), len(amounts)) for _, amounts in sorted(by_quote.items())]
+        by_offer.setdefault((row["quote"], row["offer"]), []).append(Decimal(row["amount"]))
+    sums = [(sum(amounts), len(amounts)) for _, amounts in sorted(by_offer.items())]
     assert len(sums) == len(stated["awards"])
     assert all(
         abs(total - award) <= count * HALF_CENT for (total, count), award in zip(sums, stated["awards"], strict=True)
     )
     ordered = list(csv.DictReader(StringIO(orders_csv(report).removeprefix("\ufeff"))))
     hardware = [row for row in ordered if row["unit"] == "unit"]
-    units: dict[str, int] = {}
+    units: dict[tuple[str, str], int] = {}
     for row in hardware:
-        units[row["quote"]] = units.get(row["quote"], 0) + int(row["quantity"])
-    assert [units[quote] for quote in sorted(units)] == stated["units"]
+        key = (row["quote"], row["offer"])
+        units[key] = units.get(key, 0) + int(row["quantity"])
+    assert [units[key] for key in sorted(units)] == stated["units"]
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pytest
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from optimizer.io.json_text import rounded_plan
 from optimizer.report.catalog import catalog_screen, record_screen
-from optimizer.report.console import comparison_screen, plan_screen, verification_screen
+from optimizer.report.console import comparison_screen, plan_screen, table, verification_screen
 from optimizer.results import CompareRow, Comparison, Layout, Rejection, Verification
 from tests.unit.io.example_plan import example_plan
 
@@ -117,3 +119,22 @@ def test_the_catalogue_shows_unknown_as_unknown() -> None:
     full = text(record_screen(library.platforms["h200-sxm"]))
     assert "memory_bytes: 150754820096" in full
     assert "sources:" in full
+
+
+ROWS = (
+    ("Acme Systems (invented) acme-2291 / node", "12", "x h100-sxm, tier 10+ at 228,384.35 EUR each", "3.1 M"),
+    ("华新算力（虚构） huaxin-88 / fwq", "5", "policy.allow_expired_quotes lifts this", "915.5 k"),
+)
+
+
+@pytest.mark.parametrize("columns", [34, 44, 60, 61, 80, 120])
+def test_no_word_of_a_table_is_broken_or_lost(columns: int) -> None:
+    shown = text(table(("sign", ">units", "what", ">cost"), ROWS, indent=2), columns)
+    assert all(cell_len(line.rstrip()) <= columns for line in shown.splitlines())
+    words = shown.split()
+    for cell in (cell for row in ROWS for cell in row):
+        assert set(cell.split()) <= set(words)
+
+
+def test_figures_stay_on_one_line() -> None:
+    assert "3.1 M" in text(table(("what", ">cost"), [("a " * 60, "3.1 M")]), 60)

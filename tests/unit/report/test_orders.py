@@ -31,19 +31,22 @@ def test_lots_breaks_and_extras_are_lines_of_their_own() -> None:
         ("acme-2291", "h100-sxm", "7", "247500.125", "USD", "node"),
         ("acme-2291", "support", "12", "21000", "USD", "node"),
         ("acme-2291", "freight", "1", "18500", "EUR", "order"),
+        ("cloud-7", "b200-hgx", "3", "5.5", "USD", "accelerator_hour"),
         ("cloud-7", "b200-hgx", "3", "3.455", "USD", "accelerator_hour"),
         ("huaxin-88", "h100-sxm", "3", "231500", "CNY", "accelerator"),
         ("huaxin-88", "h100-sxm", "2", "226111.11", "CNY", "accelerator"),
         ("lessor-3", "h100-sxm", "3", "7123.45", "EUR", "node"),
+        ("wafer-5", "cs-3", "4", "98765432", "JPY", "run"),
     ]
-    assert [row["line"] for row in orders] == [str(at) for at in range(1, 9)]
+    assert [row["line"] for row in orders] == [str(at) for at in range(1, 11)]
     assert [row["amount"] for row in orders[:4]] == ["1237500.63", "1732500.88", "252000.00", "18500.00"]
-    assert orders[5]["amount"] == f"{3 * 8 * Decimal(231500):.2f}"
+    assert orders[6]["amount"] == f"{3 * 8 * Decimal(231500):.2f}"
+    assert orders[9]["amount"] == "98765432"  # once for the run, whatever its units
     assert [orders[1][key] for key in ("order_date", "lot", "delivery_date", "ready_date")] == [
         "2026-12-15", "2", "2027-03-23", "2027-04-06"
     ]  # fmt: skip
     assert orders[0]["payment_terms"] == "30% order; 60% delivery; 10% acceptance +30 days"
-    assert (orders[5]["tax_included"], orders[5]["tax_rate"]) == ("yes", "0.13")
+    assert (orders[6]["tax_included"], orders[6]["tax_rate"]) == ("yes", "0.13")
 
 
 def test_payments_follow_the_milestones() -> None:

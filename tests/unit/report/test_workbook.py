@@ -29,6 +29,7 @@ CENT = Decimal("0.01")
 
 CHANGES: dict[str, Any] = {
     "a unit price": ({"in_unit_price_quote_acme_2291_offer_node_tier_10": 251_000.55}, ("247500.125", "251000.55")),
+    "a price per run": ({"in_price_quote_wafer_5_offer_system": 1e8}, ("price: 98765432", "price: 100000000")),
     "a price with tax in it": ({"in_unit_price_quote_huaxin_88_offer_fwq_tier_1": 240_001}, ("231500", "240001")),
     "the discount rate": ({"discount_rate": 0.115}, ("discount_rate: 0.08", "discount_rate: 0.115")),
     "a quote's currency": ({"in_exchange_rate_cny_scenario_fx_2026_11_27": 0.15}, ("CNY: 0.1391", "CNY: 0.15")),
@@ -123,7 +124,7 @@ def changed(model: Any, book: openpyxl.Workbook) -> Callable[[dict[str, float]],
     names = named(book)
     inputs = sorted({name for cells, *_ in CHANGES.values() for name in cells})
     now = {name: book[sheet][cell].value for name in inputs for sheet, cell in [names[name].split("!")]}
-    ends = [key(names["total"]), key(names["npv"])]
+    ends = [key(names["plan_total"]), key(names["plan_npv"])]
     compute = model.compile(inputs=[key(names[name]) for name in inputs], outputs=ends)
 
     def ask(cells: dict[str, float]) -> tuple[Decimal, Decimal]:
@@ -168,13 +169,13 @@ def rows(values: Values, stored: openpyxl.Workbook, sheet: str, key: int, value:
 def test_every_total_equals_the_plan_to_the_cent(plan: Plan, book: openpyxl.Workbook, recomputed: Any) -> None:
     values, cost, names = recomputed, plan.cost, named(book)
     assert cost is not None
-    assert (cents(values[names["total"]]), cents(values[names["npv"]])) == (cost.total, cost.npv)
+    assert (cents(values[names["plan_total"]]), cents(values[names["plan_npv"]])) == (cost.total, cost.npv)
     totals = rows(values, book, "Totals", 1, "B")
     assert {year: cents(totals[year]) for year in cost.by_fiscal_year} == cost.by_fiscal_year
     lines = rows(values, book, "Cost lines", 1, "D")
     assert [cents(lines[at]) for at in range(1, len(cost.lines) + 1)] == [line.amount for line in cost.lines]
-    awarded = rows(values, book, "Awards", 2, "Q")
-    assert {quote: cents(value) for quote, value in awarded.items()} == {each.quote: each.cost for each in plan.awards}
+    awarded = rows(values, book, "Awards", 3, "Q")
+    assert {offer: cents(value) for offer, value in awarded.items()} == {each.offer: each.cost for each in plan.awards}
     used = {limit.period: limit.used for limit in plan.limits if limit.name in ("budget", "budget_year")}
     live = rows(values, book, "Limits", 2, "C")
     assert {period or None: cents(value) for period, value in live.items()} == used
@@ -211,7 +212,10 @@ def test_libre_office_agrees(content: bytes, book: openpyxl.Workbook, plan: Plan
         capture_output=True,
     )
     found = openpyxl.load_workbook(tmp_path / "out/changed.xlsx", data_only=True)
-    totals = [found[sheet][cell].value for sheet, cell in (named(book)[name].split("!") for name in ("total", "npv"))]
+    totals = [
+        found[sheet][cell].value
+        for sheet, cell in (named(book)[name].split("!") for name in ("plan_total", "plan_npv"))
+    ]
     assert tuple(map(cents, totals)) == checked(plan, *words)
 
 
