@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
@@ -96,6 +97,8 @@ def report(
         expected = f"Expected one of {', '.join(WRITERS)}"
         raise InputError([Problem(str(out), f'ending "{out.suffix}"', expected)])
     source = read_source(plan, library.load())
+    for name in source.changed:
+        print(f"note: {name} changed since the plan was made; the report shows the plan as it was", file=sys.stderr)
     hidden = redact or ()
     shown = report_of(
         source, Language(lang.value), currency, prices=Redact.PRICES not in hidden, vendors=Redact.VENDORS not in hidden

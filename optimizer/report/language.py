@@ -217,14 +217,22 @@ def _phrases() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 @lru_cache(maxsize=8192)
-def _translated(sentence: str) -> str:
-    """Return a sentence in Chinese; slots that end with an underscore are translated themselves."""
+def _translated(text: str) -> str:
+    """Return text in Chinese: several sentences one by one, where each has a pattern."""
+    first, stop, rest = text.partition(". ")
+    if stop and (known := _matched(f"{first}.")) is not None:
+        return known + _translated(rest)
+    matched = _matched(text)
+    return text if matched is None else matched
+
+
+def _matched(sentence: str) -> str | None:
+    """Return the translation of the first pattern that fits; slots that end with an underscore are translated themselves."""
     for pattern, translation in _phrases():
         if match := pattern.fullmatch(sentence):
             slots = match.groupdict().items()
             return translation.format(**{name: _translated(part) if name[-1] == "_" else part for name, part in slots})
-    first, stop, rest = sentence.partition(". ")
-    return _translated(f"{first}.") + _translated(rest) if stop else sentence
+    return None
 
 
 _SHAPES = {"n": r"[-\d.,]*\d", "cur": "[A-Z]{3}", "day": r"\d{4}-\d\d-\d\d"}

@@ -122,6 +122,18 @@ def engine() -> dict[str, object]:
     return {**spaces, "node_counts_1_to_600_two_precisions_cpu_s": round(front, 3), "peak_gb": round(peak_kb / 1e6, 2)}
 
 
+def reports(scenario: str) -> dict[str, object]:
+    """Return the time and the size of each document of a plan."""
+    with tempfile.TemporaryDirectory() as folder:
+        plan = f"{folder}/plan.json"
+        once_s("solve", scenario, "--quiet", "--json", plan)
+        outs = {ending: f"{folder}/report.{ending}" for ending in ("html", "xlsx", "md", "csv")}
+        return {
+            ending: {"wall_s": wall_s("report", plan, "-o", out), "kb": round(Path(out).stat().st_size / 1000)}
+            for ending, out in outs.items()
+        }
+
+
 def main() -> None:
     """Print the figures; nothing is taken from the cache but where it is named."""
     os.environ[CACHE] = "off"
@@ -133,6 +145,7 @@ def main() -> None:
         "solve_dense_500b_wall_s": wall_s("solve", "scenarios/dense-500b.yaml", "--quiet"),
         "compare_dense_500b_wall_s": wall_s("compare", "scenarios/dense-500b.yaml", "--quiet"),
         "cache": {name: cached_wall_s(f"scenarios/{name}.yaml") for name in ("dense-500b", "moe-frontier")},
+        "reports_dense_500b": reports("scenarios/dense-500b.yaml"),
         "analyses": analyses(),
         "decisions": table(**(FULL if os.environ.get("BENCH") == "full" else SHORT)),
     }

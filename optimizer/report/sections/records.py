@@ -93,7 +93,7 @@ def assumptions(source: Source) -> Section:
     """Return every value that nobody stated, with where it comes from."""
     heads = (Column("head.assumption"), Column("head.value"), Column("head.source"))
     known = source.plan.provenance.assumptions
-    rows = tuple((name(each.name), sentence(each.value), sentence(each.source)) for each in known)
+    rows = tuple((sentence(each.name), sentence(each.value), sentence(each.source)) for each in known)
     return Section("assumptions", "part.assumptions", (Table("assumptions-table", "table.assumptions", heads, rows),))
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from optimizer.report.exact import product
+from optimizer.report.language import Language
 from optimizer.report.workbook.book import Book, Content, Formula, Page, Style
 from optimizer.report.workbook.cost import CashFlow, Lines, Payments
 from optimizer.results import Award, Cost, LimitUse, Plan
 
 Cell = Content | tuple[Content, Style]
 
-TOTAL, NPV = "total", "npv"
+TOTAL, NPV = "plan_total", "plan_npv"
 """Names of the cells that hold the recomputed total and present value."""
 
 
@@ -44,23 +45,12 @@ def totals(page: Page, book: Book, figures: Figures) -> None:
     page.skip()
     page.heads((t("book.year"), *compared), {1, 2, 3})
     for year, stated in cost.by_fiscal_year.items():
-        page.add(_compared(page, book, year, f'SUMIFS({figures.flow.cash},{figures.flow.year},"{year}")', stated))
+        page.add(_compared(page, book, year, f'SUMPRODUCT(({figures.flow.year}="{year}")*{figures.flow.cash})', stated))
     page.skip()
     page.heads((t("book.item"), t("book.recomputed")), {1})
-    for item, amount in _by_item(cost):
-        words = book.language.item(item)
-        label = page.cell(page.row, 0)
-        page.add(
-            (
-                words,
-                (
-                    Formula(
-                        book.rounded(f"SUMIFS({figures.lines.exact},{figures.lines.item},{label})"), book.amount(amount)
-                    ),
-                    "money",
-                ),
-            )
-        )
+    for words, amount in _by_item(cost, book.language):
+        own = f"SUMPRODUCT(EXACT({figures.lines.item},{page.cell(page.row, 0)})*{figures.lines.exact})"
+        page.add((words, (Formula(book.rounded(own), book.amount(amount)), "money")))
     page.skip()
     page.heads((t("book.after_run"), t("book.total"), t("book.npv")), {1, 2})
     for after in cost.after_run:
@@ -81,10 +71,12 @@ def _compared(page: Page, book: Book, words: str, formula: str, stated: Decimal)
     yield (Formula(f"{page.cell(row, 1)}-{page.cell(row, 2)}", Decimal(0)), "money")
 
 
-def _by_item(cost: Cost) -> Iterable[tuple[str, Decimal]]:
+def _by_item(cost: Cost, language: Language) -> Iterable[tuple[str, Decimal]]:
+    """Return the exact sum of the lines of each item by its name: what a reader cannot tell apart is one."""
     sums: dict[str, Decimal] = {}
     for line in cost.lines:
-        sums[line.item] = sums.get(line.item, Decimal(0)) + product(line)
+        words = language.item(line.item)
+        sums[words] = sums.get(words, Decimal(0)) + product(line)
     return sums.items()
 
 
@@ -166,7 +158,7 @@ def _used(book: Book, figures: Figures, limit: LimitUse) -> Content:
     paid = figures.paid
     counted = {
         "budget": f"SUMIFS({paid.paid},{paid.budget},1)",
-        "budget_year": f'SUMIFS({paid.paid},{paid.budget},1,{paid.year},"{limit.period}")',
+        "budget_year": f'SUMPRODUCT(({paid.year}="{limit.period}")*{paid.budget}*{paid.paid})',
     }.get(limit.name)
     return Formula(book.rounded(counted), used) if counted and used is not None else used
 

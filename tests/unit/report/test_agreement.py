@@ -81,10 +81,10 @@ def test_the_workbook_holds_the_figures_of_the_file(code: str, stated: Numbers) 
     places = {
         name: item.attr_text.replace("'", "").replace("$", "").split("!")
         for name, item in book.defined_names.items()
-        if name in ("total", "npv")
+        if name in ("plan_total", "plan_npv")
     }
     assert {name: Decimal(str(book[sheet][cell].value)) for name, (sheet, cell) in places.items()} == {
-        "total": stated["total"], "npv": stated["npv"]
+        "plan_total": stated["total"], "plan_npv": stated["npv"]
     }  # fmt: skip
     lines = [row[3] for row in book[language.text("book.lines")].iter_rows(min_row=5, values_only=True)]
     assert [Decimal(str(value)) for value in lines] == stated["lines"]

@@ -124,7 +124,7 @@ def changed(model: Any, book: openpyxl.Workbook) -> Callable[[dict[str, float]],
     names = named(book)
     inputs = sorted({name for cells, *_ in CHANGES.values() for name in cells})
     now = {name: book[sheet][cell].value for name in inputs for sheet, cell in [names[name].split("!")]}
-    ends = [key(names["total"]), key(names["npv"])]
+    ends = [key(names["plan_total"]), key(names["plan_npv"])]
     compute = model.compile(inputs=[key(names[name]) for name in inputs], outputs=ends)
 
     def ask(cells: dict[str, float]) -> tuple[Decimal, Decimal]:
@@ -169,7 +169,7 @@ def rows(values: Values, stored: openpyxl.Workbook, sheet: str, key: int, value:
 def test_every_total_equals_the_plan_to_the_cent(plan: Plan, book: openpyxl.Workbook, recomputed: Any) -> None:
     values, cost, names = recomputed, plan.cost, named(book)
     assert cost is not None
-    assert (cents(values[names["total"]]), cents(values[names["npv"]])) == (cost.total, cost.npv)
+    assert (cents(values[names["plan_total"]]), cents(values[names["plan_npv"]])) == (cost.total, cost.npv)
     totals = rows(values, book, "Totals", 1, "B")
     assert {year: cents(totals[year]) for year in cost.by_fiscal_year} == cost.by_fiscal_year
     lines = rows(values, book, "Cost lines", 1, "D")
@@ -212,7 +212,10 @@ def test_libre_office_agrees(content: bytes, book: openpyxl.Workbook, plan: Plan
         capture_output=True,
     )
     found = openpyxl.load_workbook(tmp_path / "out/changed.xlsx", data_only=True)
-    totals = [found[sheet][cell].value for sheet, cell in (named(book)[name].split("!") for name in ("total", "npv"))]
+    totals = [
+        found[sheet][cell].value
+        for sheet, cell in (named(book)[name].split("!") for name in ("plan_total", "plan_npv"))
+    ]
     assert tuple(map(cents, totals)) == checked(plan, *words)
 
 
