@@ -115,7 +115,8 @@ def limits(source: Source) -> Section:
         )
     else:
         tried = any(limit.binding is not None for limit in source.plan.limits)
-        blocks.append(Text(phrase("memo.nothing_binds" if tried else "memo.binding_unknown")))
+        proven = "memo.none_used_up" if source.plan.status == "optimal" else "memo.binding_unknown"
+        blocks.append(Text(phrase("memo.nothing_binds" if tried else proven)))
     return Section("limits", "memo.limits", (*blocks, _worth(source)))
 
 

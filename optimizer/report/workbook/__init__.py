@@ -55,7 +55,7 @@ def _memo(book: Book, sheets: Sheets, document: Document) -> None:
     page.titled(str(document.name.value), book.language.text("book.memo_note"))
     for warning in document.warnings:
         sheets.block(page, warning)
-    sheets.sections(page, document.memo)
+    sheets.sections(page, document.memo, drawings=False)
 
 
 def _figures(book: Book, plan: Plan, cost: Cost) -> None:

@@ -38,6 +38,9 @@ _SHORT = 60
 _LINE_POINTS = 15.0
 """Height of a line of text, points."""
 
+_MOST_POINTS = 409.0
+"""Greatest height of a row, points."""
+
 _OPTIONS = {
     "in_memory": True,
     "strings_to_formulas": False,
@@ -173,9 +176,8 @@ class Page:
             value = float(content.value) if isinstance(content.value, Decimal) else content.value
             self._sheet.write_formula(row, column, f"={content.text}", look, value)
         elif isinstance(content, str):
-            kept = content if len(content) <= MAX_TEXT else content[: MAX_TEXT - 1] + "…"
-            long = style == "text" and len(kept) > self.widths[column]
-            self._sheet.write_string(row, column, kept, self._wrapped[style] if long else look)
+            wrapped = self._lines(content, style, column) > 1
+            self._sheet.write_string(row, column, _kept(content), self._wrapped[style] if wrapped else look)
         elif isinstance(content, dt.date):
             self._sheet.write_datetime(row, column, dt.datetime.combine(content, dt.time()), look)
         elif content is None:
@@ -184,26 +186,50 @@ class Page:
             self._sheet.write_number(row, column, float(content), look)
 
     def add(self, contents: Iterable[Content | tuple[Content, Style]], style: Style = "text") -> int:
-        """Write the next row; a pair states its own style. Return the row."""
+        """Write the next row, as high as its text needs; a pair states its own style. Return the row."""
+        lines = 1
         for column, entry in enumerate(contents):
             content, own = entry if isinstance(entry, tuple) else (entry, style)
             if content != "":
                 self.put(self.row, column, content, own)
+            if isinstance(content, str):
+                lines = max(lines, self._lines(content, own, column))
+        self._height(lines)
         self.row += 1
         return self.row - 1
 
     def paragraph(self, text: str, style: Style = "text", columns: int = 8) -> None:
         """Write a sentence over several columns, with as many lines as it needs."""
         if len(text) <= _SHORT:
-            self.add([(text, style)])
-            return
-        kept = text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
-        across = sum(self.widths[:columns])
-        needed = sum(2 if ord(letter) > 0x2E80 else 1 for letter in kept)
-        self._sheet.set_row(self.row, _LINE_POINTS * max(1, -(-needed // int(across * 0.95))))
-        self._sheet.merge_range(self.row, 0, self.row, columns - 1, "", self._formats[style])
-        self._sheet.write_string(self.row, 0, kept, self._wrapped[style])
+            self.put(self.row, 0, text, "note" if style == "note" else style)
+            self.row += 1
+        else:
+            self._across(text, style, 0, columns)
+
+    def fact(self, label: str, content: Content, style: Style = "text") -> None:
+        """Write a label and what is known about it; long text runs over the columns to its right."""
+        if isinstance(content, str) and _width(content) > self.widths[1]:
+            self.put(self.row, 0, label)
+            self._across(content, style, 1, min(8, len(self.widths)))
+        else:
+            self.add((label, (content, style)))
+
+    def _across(self, text: str, style: Style, first: int, columns: int) -> None:
+        room = sum(self.widths[first:columns])
+        self._height(-(-_width(text) // int(room * 0.95)))
+        self._sheet.merge_range(self.row, first, self.row, columns - 1, "", self._formats[style])
+        self._sheet.write_string(self.row, first, _kept(text), self._wrapped[style])
         self.row += 1
+
+    def _lines(self, text: str, style: Style, column: int) -> int:
+        """Return the lines a text takes in its column; only plain text and headings are wrapped."""
+        if style not in ("text", "head", "head_figure"):
+            return 1
+        return -(-_width(text) // max(1, int(self.widths[column])))
+
+    def _height(self, lines: int) -> None:
+        if lines > 1:
+            self._sheet.set_row(self.row, min(_LINE_POINTS * lines, _MOST_POINTS))
 
     def heads(self, words: Sequence[str], figures: Container[int] = ()) -> int:
         """Write a row of headings, those of figures (by column) to the right; return the row."""
@@ -241,3 +267,13 @@ class Page:
     @property
     def _quoted(self) -> str:
         return "'" + self.title.replace("'", "''") + "'"
+
+
+def _kept(text: str) -> str:
+    """Return text as long as a cell can hold."""
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
+
+
+def _width(text: str) -> int:
+    """Return the width of text in characters; Chinese ones are twice as wide."""
+    return sum(2 if ord(letter) > 0x2E80 else 1 for letter in text)

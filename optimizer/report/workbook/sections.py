@@ -25,12 +25,13 @@ class Sheets:
 
     writer: Writer
 
-    def sections(self, page: Page, sections: Iterable[Section]) -> None:
-        """Write sections one below the other."""
+    def sections(self, page: Page, sections: Iterable[Section], *, drawings: bool = True) -> None:
+        """Write sections one below the other; ``drawings`` adds the values that charts show."""
         for section in sections:
             page.add([(self.writer.language.text(section.title), "title")])
             for block in section.blocks:
-                self.block(page, block)
+                if drawings or not isinstance(block, Bars | Curves):
+                    self.block(page, block)
             page.skip()
 
     def block(self, page: Page, block: Block) -> None:
@@ -39,7 +40,9 @@ class Sheets:
             page.paragraph(self.writer.text(block.body), _ROLES[block.role])
         elif isinstance(block, Facts):
             for label, cell in block.rows:
-                page.add((self.writer.language.text(label), *_native(cell, Column("word.unknown"), self.writer)))
+                known = _native(cell, Column("word.unknown"), self.writer)[0]
+                content, style = known if isinstance(known, tuple) else (known, "text")
+                page.fact(self.writer.language.text(label), content, style)
         elif isinstance(block, Absent):
             page.paragraph(f"{self.writer.language.text(block.what)} {block.command}", "note")
         elif isinstance(block, Table):
