@@ -301,6 +301,16 @@ def measured(value: Decimal | float | None, unit: str, currency: str = "") -> Va
     return share(exact) if unit == "share" else number(exact, unit)
 
 
+_PETA, _YOTTA = "1e15 FLOP", "× 1e24 FLOP"
+
+
+def capacity(value: Decimal | None, unit: str) -> Value:
+    """Return a value of the objective in a unit people read: compute in 1e24 FLOP, anything else as it is."""
+    if value is None or unit != _PETA:
+        return number(value, unit)
+    return number((value / 10**9).quantize(Decimal("0.01")), _YOTTA)
+
+
 def count(value: int | None) -> Value:
     """Return a whole number."""
     return Value("count", value)

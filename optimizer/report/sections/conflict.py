@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import defaultdict
 
 from optimizer.report.document import (
     Block,
@@ -12,6 +13,7 @@ from optimizer.report.document import (
     Table,
     Text,
     code,
+    count,
     number,
     phrase,
     sentence,
@@ -22,24 +24,33 @@ from optimizer.results import Conflict, ConflictLimit, Figure, Relaxation
 
 
 def conflict(source: Source) -> Section:
-    """Return the limits that cannot hold together."""
+    """Return the limits that cannot hold together; of several groups each leaves no plan by itself."""
     found = source.plan.conflict
-    if found is None:
+    if found is None or not found.limits:
         return Section("conflict", "memo.conflict", (Text(phrase("memo.no_conflict")),))
     heads = (
         Column("head.limit"),
         Column("head.needed", figure=True),
         Column("head.available", figure=True),
         Column("head.where"),
+        Column("head.why"),
     )
     proof = phrase("memo.minimal" if found.minimal else "memo.not_minimal")
-    table = Table("conflict", "table.conflict", heads, tuple(map(_limit, found.limits)), note=proof)
-    return Section("conflict", "memo.conflict", (table,))
+    groups: dict[int, list[ConflictLimit]] = defaultdict(list)
+    for limit in found.limits:
+        groups[limit.group].append(limit)
+    tables = tuple(
+        Table("conflict" if at == 1 else f"conflict-{at}", "table.conflict", heads, tuple(map(_limit, own)), note=proof)
+        for at, own in enumerate(groups.values(), 1)
+    )
+    several = (Text(phrase("memo.groups", groups=count(len(groups)))),) if len(groups) > 1 else ()
+    return Section("conflict", "memo.conflict", (*several, *tables))
 
 
 def _limit(limit: ConflictLimit) -> tuple[Cell, ...]:
     figures = (_figure(value, limit.unit) for value in (limit.needed, limit.available))
-    return (term(f"limit.{limit.name}"), *figures, sentence(limit.period or ""))
+    why = sentence(limit.reason) if limit.reason else term("word.none")
+    return (term(f"limit.{limit.name}"), *figures, sentence(limit.period or ""), why)
 
 
 def cures(source: Source) -> Section:

@@ -15,6 +15,7 @@ from optimizer.report.document import (
     Section,
     Table,
     Text,
+    capacity,
     count,
     day,
     money,
@@ -43,14 +44,17 @@ def options(source: Source) -> Section:
         Column("head.what"),
         *(Column(head, figure=True, unit=currency) for head in _FIGURES),
         Column("head.finish"),
+        *([] if plan.objective.kind == "cost" else [Column("head.worse", figure=True)]),
     )
     rows = (_recommended(plan), *_runner_up(source), *(_obvious(each, plan) for each in source.analyses.baselines))
+    rows = tuple(row[: len(columns)] for row in rows)
     return Section("options", "memo.options", (Table("options", "table.options", columns, rows), *_missing(source)))
 
 
 def _recommended(plan: Plan) -> tuple[Cell, ...]:
     finish = max((run.end for run in plan.workloads.values()), default=None)
-    return (term("option.recommended"), _taken(plan), *_figures(plan, *_cost(plan)), day(finish))
+    best = capacity(Decimal(0), plan.objective.unit)
+    return (term("option.recommended"), _taken(plan), *_figures(plan, *_cost(plan)), day(finish), best)
 
 
 def _taken(plan: Plan) -> Cell:
@@ -80,14 +84,25 @@ def _runner_up(source: Source) -> tuple[tuple[Cell, ...], ...]:
     """Return the next best plan: of the alternatives, else the best of another platform."""
     plan, kept = source.plan, source.analyses
     if kept.alternatives is not None and len(kept.alternatives.plans) > 1:
-        best = min(kept.alternatives.plans[1:], key=lambda each: each.npv)
+        others = kept.alternatives.plans[1:]
+        best = min(others, key=lambda each: each.npv) if plan.objective.kind == "cost" else others[0]
         what = names((best.platform, *best.awards))
-        return ((term("option.runner_up"), what, *_figures(plan, best.total, best.npv), day(best.finish)),)
+        return (
+            (
+                term("option.runner_up"),
+                what,
+                *_figures(plan, best.total, best.npv),
+                day(best.finish),
+                term("word.none"),
+            ),
+        )
     row = next_platform(kept.compare, plan) if kept.compare is not None else None
     if row is None:
         return ()
     what = phrase("memo.nodes_of", nodes=count(row.nodes), platform=name(row.platform))
-    return ((term("option.other_platform"), what, *_figures(plan, row.total, row.npv), day(row.finish)),)
+    return (
+        (term("option.other_platform"), what, *_figures(plan, row.total, row.npv), day(row.finish), term("word.none")),
+    )
 
 
 def next_platform(compared: Comparison, plan: Plan) -> CompareRow | None:
@@ -103,9 +118,9 @@ def _obvious(each: Baseline, plan: Plan) -> tuple[Cell, ...]:
     if each.npv is None:
         none = term("word.none")
         why = sentence(each.reason) if each.reason else term(f"status.{each.status}")
-        return (label, why, none, none, none, none)
+        return (label, why, none, none, none, none, none)
     what = name(each.detail) if each.detail else term(f"status.{each.status}")
-    return (label, what, *_figures(plan, each.total, each.npv), day(each.finish))
+    return (label, what, *_figures(plan, each.total, each.npv), day(each.finish), capacity(each.difference, each.unit))
 
 
 def _missing(source: Source) -> tuple[Block, ...]:
@@ -123,7 +138,8 @@ def losers(source: Source) -> Section:
     """Return why each platform that is not in the plan lost: what it costs more, or the limit that rejects it."""
     compared, plan = source.analyses.compare, source.plan
     if plan.cost is None:
-        return Section("losers", "memo.refused", (_rejected(plan.rejections),))
+        left_out = plan.conflict.left_out if plan.conflict else ()
+        return Section("losers", "memo.refused", (_rejected(plan.rejections or left_out),))
     if compared is None:
         absent = Absent("absent.compare", source.command("compare"))
         return Section("losers", "memo.losers", (_rejected(plan.rejections), absent))

@@ -13,6 +13,7 @@ from optimizer.report.document import (
     Section,
     Table,
     Text,
+    capacity,
     count,
     day,
     headline,
@@ -21,6 +22,7 @@ from optimizer.report.document import (
     number,
     phrase,
     price,
+    sentence,
     share,
     term,
 )
@@ -165,7 +167,7 @@ def _answer(plan: Plan) -> Cell:
         f"answer.{plan.objective.kind}",
         total=headline(plan.cost.total, plan.cost.currency),
         npv=headline(plan.cost.npv, plan.cost.currency),
-        value=number(plan.objective.value),
+        value=capacity(plan.objective.value, plan.objective.unit),
         runs=term("word.run_one") if len(runs) == 1 else phrase("word.runs", runs=count(len(runs))),
         accelerators=count(sum(award.accelerators for award in plan.awards)),
         finish=day(last),
@@ -178,8 +180,10 @@ def _proof(plan: Plan) -> Cell:
     if objective.value is not None and objective.bound is not None:
         better = abs(objective.value - objective.bound)
     in_money = objective.currency is not None and objective.kind == "cost"
-    possible = headline(better, objective.currency or "") if in_money else number(better, objective.unit)
+    possible = headline(better, objective.currency or "") if in_money else capacity(better, objective.unit)
     seconds = number(round(plan.solve.wall_s, 1), "s")
+    if plan.status == "infeasible":
+        return phrase("proof.infeasible", seconds=seconds, proof=sentence(plan.solve.proof))
     return phrase(
         f"proof.{plan.status}", seconds=seconds, solver=name(plan.solve.solver), better=possible,
         gap=share(objective.gap),

@@ -48,7 +48,21 @@ def finish(source: Source) -> Section:
         Column("head.float_days", figure=True),
     )
     rows = tuple(_run(run, source) for run in runs)
-    return Section("finish", "memo.finish", (Table("finish", "table.finish", columns, rows, note=_quantile(source)),))
+    table = Table("finish", "table.finish", columns, rows, note=_quantile(source))
+    return Section("finish", "memo.finish", (table, *_chances(source)))
+
+
+def _chances(source: Source) -> tuple[Text, ...]:
+    """Return how often the plan meets deadlines and budgets, when its risk was asked for."""
+    found, plan = source.analyses.risk, source.plan
+    signed = {f"{award.units} x {award.quote}/{award.offer}" for award in plan.awards}
+    own = next((each for each in found.plans if set(each.details.awards) == signed), None) if found else None
+    if found is None or own is None:
+        return ()
+    chances = {"samples": count(found.samples), "deadline": share(own.p_deadline)}
+    if own.p_budget is None:
+        return (Text(phrase("memo.chance", **chances)),)
+    return (Text(phrase("memo.chances", budget=share(own.p_budget), **chances)),)
 
 
 def _quantile(source: Source) -> Cell:
@@ -117,7 +131,7 @@ _LIMIT_COLUMNS = (
 
 def _limit(limit: LimitUse, currency: str) -> tuple[Cell, ...]:
     used, available = (measured(value, limit.unit, currency) for value in (limit.used, limit.available))
-    slack = measured(limit.slack, limit.unit.removesuffix(" from today"), currency)
+    slack = measured(limit.slack, "days" if limit.name == "deadline" else limit.unit, currency)
     return (term(f"limit.{limit.name}"), sentence(limit.period or ""), used, available, slack)
 
 
