@@ -9,7 +9,7 @@ JOBS ?= 2
 demo: $(VENV)/.installed  ## solve the shipped question, print the plan, write build/plan.json and its reports
 	@mkdir -p build
 	$(BIN)/clusterbuy solve scenarios/dense-500b.yaml --json build/plan.json
-	for kind in html xlsx md; do $(BIN)/clusterbuy report build/plan.json -o build/report.$$kind || exit; done
+	for kind in html xlsx md csv; do $(BIN)/clusterbuy report build/plan.json -o build/report.$$kind || exit; done
 
 test: $(VENV)/.dev  ## the whole suite
 	$(BIN)/python -m pytest -q -n $(JOBS)

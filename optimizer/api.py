@@ -28,7 +28,7 @@ from optimizer.schema.base import Precision
 from optimizer.schema.scenario import Scenario
 from optimizer.solver.assumed import assumed
 from optimizer.solver.backend import Progress, Settings
-from optimizer.solver.baselines import with_baselines
+from optimizer.solver.baselines import no_worse, with_baselines
 from optimizer.solver.binding import with_binding
 from optimizer.solver.check import Facts, check
 from optimizer.solver.compare import compare_platforms
@@ -48,7 +48,7 @@ class SolveOptions:
     Attributes:
         seed: Random seed of the solver.
         workers: Solver threads; None = the machine's cores, at most 8.
-        jobs: Processes for sweeps; None = one.
+        jobs: Processes for sweeps; None = the machine's cores, at most 8, where a sweep takes long.
         time_limit_s: Wall seconds; None = no limit.
         gap: Share within which a plan counts as answered.
         solver: auto, cp-sat, highs or enumerate.
@@ -139,6 +139,8 @@ def solve(
         prepared = prepare(inputs, known)
         settings = remaining(options.settings(progress), started)
         found = _decided(prepared, options.solver, settings)
+        if not found.interrupted:
+            found = no_worse(found, prepared, inputs, options.solver, settings)
     else:
         prepared, found = unsearched(inputs.frame), NOT_SEARCHED
     if found.status == "infeasible" and conflict is None:

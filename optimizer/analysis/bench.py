@@ -6,8 +6,8 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from optimizer.analysis.world import stored_modes
 from optimizer.api import SolveOptions, inputs_of
-from optimizer.io.cache import engine_store
 from optimizer.io.loaded import Loaded
 from optimizer.io.scenario import changed
 from optimizer.solver.backend import Settings
@@ -40,7 +40,7 @@ class Bench:
 
         The time limit counts from now.
         """
-        self.loaded, self.options, self.known = loaded, options, known or Modes(engine_store())
+        self.loaded, self.options, self.known = loaded, options, known or stored_modes()
         self._started = time.monotonic()
         self.inputs = inputs_of(loaded)
         self.probe = Probe(self.inputs, self.known, self.settings, wanted, platforms)

@@ -15,10 +15,10 @@ from optimizer.analysis.family import ONE, Family
 from optimizer.analysis.lines import Line
 from optimizer.analysis.optimum import Effort, refuse_other_objectives, single
 from optimizer.analysis.scales import Grouping, Knob, one_platform, one_quote, value_knob
+from optimizer.analysis.world import stored_modes
 from optimizer.api import SolveOptions, inputs_of
 from optimizer.cost.frame import Frame
 from optimizer.errors import InputError, Problem
-from optimizer.io.cache import engine_store
 from optimizer.io.loaded import Loaded
 from optimizer.io.prices import first_price
 from optimizer.results import Number, Result
@@ -156,7 +156,7 @@ def breakeven(
     subject = _subject(inputs.frame, quote, platform, after_run=after_run)
     _check_bounds(factors)
     effort = Effort(options.solver, single(options), time.monotonic())
-    family = Family(inputs, subject.move, effort, known or Modes(engine_store()))
+    family = Family(inputs, subject.move, effort, known or stored_modes())
     refuse_other_objectives(family.problem(ONE), "breakeven")
     base = family.best(ONE, ONE)
     if base is None:

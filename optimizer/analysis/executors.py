@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -79,9 +80,38 @@ class Processes:
         yield from ((key, {"failure": DIED}) for key in left)
 
 
+@dataclass(frozen=True)
+class Growing:
+    """This process, until what is left would take long: then a pool of processes.
+
+    Attributes:
+        count: Processes of the pool.
+        patience_s: Seconds that may be left for this process alone; a pool costs seconds to start.
+    """
+
+    count: int
+    patience_s: float = 20.0
+
+    def rows(self, keys: Sequence[str], work: Work) -> Iterator[tuple[str, Row]]:
+        """Yield every key with its row."""
+        started = time.monotonic()
+        for done, (key, row) in enumerate(Here().rows(keys, work), start=1):
+            yield key, row
+            left_s = (time.monotonic() - started) / done * (len(keys) - done)
+            if self.count > 1 and left_s > self.patience_s:
+                yield from Processes(self.count).rows(keys[done:], work)
+                return
+
+
+MOST_JOBS = 8
+"""Processes started unasked: each holds the scenario and an interpreter."""
+
+
 def local(jobs: int | None) -> Executor:
-    """Return the executor of a number of processes; one stays here."""
-    return Here() if jobs is None or jobs <= 1 else Processes(jobs)
+    """Return the executor of a number of processes; one stays here, None takes what the machine has when it pays."""
+    if jobs is None:
+        return Growing(min(MOST_JOBS, os.cpu_count() or 1))
+    return Here() if jobs <= 1 else Processes(jobs)
 
 
 def remote(address: str) -> Executor:

@@ -26,7 +26,7 @@ from optimizer.schema.scenario import Scenario
 from optimizer.solver.compare import only
 from optimizer.solver.conflict import Probe, conflict_of
 from optimizer.solver.planner import Prepared, refuse_unbounded
-from optimizer.solver.plans import objective_value
+from optimizer.solver.plans import objective_unit, objective_value
 from optimizer.solver.precheck import NOT_SEARCHED, impossible
 from optimizer.solver.relax import RELAXATIONS
 from optimizer.solver.why_not import hardest, missing_limit, why_not
@@ -59,7 +59,7 @@ class Explanation(Result):
     objective_gap: Number | None
     """How much worse the objective becomes; equals ``gap`` when cost is the objective."""
     objective_unit: str
-    """Unit of the objective: the currency, days or capacity."""
+    """Unit of the objective: the currency, days, or what capacity is counted in."""
     nodes: tuple[NodeNeed, ...] = ()
     """Why this many nodes (without a question)."""
     worth: tuple[Worth, ...] = ()
@@ -139,11 +139,12 @@ def explain(
 def _infeasible(prepared: Prepared, bench: Bench, pinned: Collection[str], known: Conflict | None) -> Conflict:
     """Return the conflict with its cures; what was known before any search where the effort ran out."""
     found = with_relaxations(conflict_of(bench.probe, prepared), bench, pinned)
-    if known is not None and not found.limits:
-        return known
+    if not found.limits and known is None:
+        raise UndecidedError("there is no plan, but which limits clash was not found in time; raise --time-limit")
+    found = found if found.limits or known is None else known
     named = {limit.name for limit in found.limits}
     others = tuple(rejection for rejection in prepared.problem.rejections if rejection.limit not in named)
-    return found.model_copy(update={"left_out": others})
+    return found.model_copy(update={"left_out": others, "cut_short": bench.settings.spent})
 
 
 def _plan(choice: Choice, prepared: Prepared, bench: Bench, *, worth: bool) -> Explanation:
@@ -158,7 +159,7 @@ def _plan(choice: Choice, prepared: Prepared, bench: Bench, *, worth: bool) -> E
         would_win_if=(),
         unit=bench.inputs.frame.scenario.currency,
         objective_gap=Decimal(0),
-        objective_unit=_unit(bench.inputs.frame),
+        objective_unit=objective_unit(prepared),
         nodes=why_nodes(choice, bench),
         worth=worth_of_one_more(choice, bench) if worth else (),
         reasons=grouped(prepared.problem.rejections, used),
@@ -172,7 +173,7 @@ def _asked(
     offers = _offers(question, frame)
     base = Explanation(
         question=question.words, answer="chosen", gap=Decimal(0), gap_lines=(), rejection=None, would_win_if=(),
-        unit=frame.scenario.currency, objective_gap=Decimal(0), objective_unit=_unit(frame),
+        unit=frame.scenario.currency, objective_gap=Decimal(0), objective_unit=objective_unit(prepared),
     )  # fmt: skip
     if _is_chosen(question, offers, choice):
         return base
@@ -213,7 +214,10 @@ def _rejected(
     possible = tuple(_possible(change, gap, alone) for change, gap in zip(changes, gaps, strict=True))
     return base.model_copy(
         update={"answer": "rejected", "gap": None, "objective_gap": None, "rejection": rejection}
-        | {"would_win_if": possible, "conflict": conflict}
+        | {
+            "would_win_if": possible,
+            "conflict": conflict.model_copy(update={"cut_short": bench.settings.spent}),
+        }
     )
 
 
@@ -230,10 +234,6 @@ def _possible(change: Relaxation, gap: Decimal | None, alone: bool) -> WinIf:
     return WinIf(
         what=change.limit, from_=change.from_, to=change.to, unit=change.unit, set=change.set, alone=alone, then=gap
     )
-
-
-def _unit(frame: Frame) -> str:
-    return {"cost": frame.scenario.currency, "time": "days", "capacity": "capacity"}[frame.scenario.objective]
 
 
 def _is_chosen(question: Question, offers: frozenset[OfferKey], choice: Choice) -> bool:

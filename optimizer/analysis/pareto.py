@@ -16,10 +16,10 @@ from decimal import Decimal
 from optimizer.analysis.decisions import PlanBrief, brief
 from optimizer.analysis.lines import tolerance
 from optimizer.analysis.optimum import Effort, best_choice, bounds, refuse_other_objectives, several, single
+from optimizer.analysis.world import stored_modes
 from optimizer.api import SolveOptions, inputs_of
 from optimizer.cost.choice import Choice
 from optimizer.cost.frame import DAY, Frame
-from optimizer.io.cache import engine_store
 from optimizer.io.loaded import Loaded
 from optimizer.results import Number, Result
 from optimizer.solver.assemble import priced
@@ -75,7 +75,7 @@ def pareto(loaded: Loaded, *, options: SolveOptions | None = None, known: Modes 
     options = options or SolveOptions()
     effort = Effort(options.solver, single(options), time.monotonic())
     inputs = inputs_of(loaded)
-    modes = known or Modes(engine_store())
+    modes = known or stored_modes()
     prepared = prepare(inputs, modes)
     refuse_other_objectives(prepared.problem, "pareto")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from functools import cached_property
 
@@ -26,7 +26,7 @@ from optimizer.analysis.price_plans import PricePlan, budgets_of, price_plan, un
 from optimizer.analysis.sampling import points
 from optimizer.analysis.scales import by_quote, quote_factors
 from optimizer.analysis.sweep import Outcome, Sweeping, sweep
-from optimizer.analysis.world import World
+from optimizer.analysis.world import World, stored_modes
 from optimizer.api import inputs_of
 from optimizer.cost.choice import Choice
 from optimizer.engine.layouts import Booleans, Floats, Integers
@@ -66,7 +66,6 @@ class Market:
         seed: Of the samples.
         solver: Solver name.
         settings: Its settings.
-        plans: Plans known beforehand; the first is the best at the prices of today.
         known: Modes, which no price changes; what one process computed goes to the others.
     """
 
@@ -76,18 +75,11 @@ class Market:
     seed: int
     solver: SolverName
     settings: Settings
-    plans: tuple[PricePlan, ...] = ()
-    known: Modes = field(default_factory=Modes)
+    known: Modes = field(default_factory=stored_modes)
 
     def __reduce__(self) -> tuple[type[Market], tuple[object, ...]]:
         """Pickle the question only."""
         return Market, tuple(getattr(self, part.name) for part in fields(self))
-
-    def knowing(self, plans: Sequence[PricePlan]) -> Market:
-        """Return the same market with plans found in it."""
-        other = replace(self, plans=tuple(plans))
-        other.__dict__.update({name: value for name, value in self.__dict__.items() if name in _COMPUTED})
-        return other
 
     @cached_property
     def world(self) -> World:
@@ -109,17 +101,15 @@ class Market:
         """Quote -> its factor in every sample."""
         return price_factors(self.spans, 0, self.samples, self.seed)
 
-    @cached_property
-    def caps(self) -> Floats:
-        """What the cheapest known plan costs in every sample, budgets left out, shape (N,)."""
-        return np.asarray(np.stack([plan.figure("npv", self.factors) for plan in self.plans]).min(axis=0))
+    def caps(self, plans: Sequence[PricePlan]) -> Floats:
+        """Return what the cheapest of some plans costs in every sample, budgets left out, shape (N,)."""
+        return np.asarray(np.stack([plan.figure("npv", self.factors) for plan in plans]).min(axis=0))
 
-    @cached_property
-    def parts(self) -> dict[str, Part]:
-        """Parts with runs that might be best at some sample."""
+    def parts(self, plans: Sequence[PricePlan]) -> dict[str, Part]:
+        """Return the parts with runs that might be cheaper than some plans at some sample."""
         low = {quote: float(values.min()) for quote, values in self.factors.items()}
         lowest = self.bounds.at(low, range(len(self.problem.profiles)))
-        return parts_of(self.problem, lowest, float(self.caps.max()))
+        return parts_of(self.problem, lowest, float(self.caps(plans).max()))
 
     def effort(self) -> Effort:
         """Return a fresh count of what is spent."""
@@ -151,10 +141,6 @@ class Market:
         return {}
 
 
-_COMPUTED = ("world", "problem", "bounds", "factors", "_planned")
-"""What a market computes from its question without the plans known beforehand."""
-
-
 def today(market: Market) -> tuple[PricePlan, ...]:
     """Return the best plan at the prices of today; empty when there is none."""
     plan = market.solved({quote: Decimal(1) for quote in market.spans}, market.effort())
@@ -163,26 +149,38 @@ def today(market: Market) -> tuple[PricePlan, ...]:
 
 @dataclass(frozen=True)
 class PartTask:
-    """Finds the plans of a part that are best at some sample, budgets left out; the key is its name."""
+    """Finds the plans of a part that are best at some sample, budgets left out; the key is its name.
+
+    Attributes:
+        market: The market.
+        plans: Plans known beforehand: what costs more than they do is of no interest.
+    """
 
     market: Market
+    plans: tuple[PricePlan, ...]
 
     def __call__(self, key: str) -> Row:
         """Return the plans of a part."""
-        market, effort = self.market, self.market.effort()
-        part = market.parts[key]
-        own = [plan for plan in market.plans if set(plan.slopes["npv"]) <= set(part.quotes)]
+        market, effort, caps = self.market, self.market.effort(), self.market.caps(self.plans)
+        part = market.parts(self.plans)[key]
+        own = [plan for plan in self.plans if set(plan.slopes["npv"]) <= set(part.quotes)]
         models = PriceModels(market.problem, by_quote(market.world.frame))
-        value = PartValue(part, market.bounds, models, market.planned, effort, float(market.caps.max()), own)
-        value.settle(np.stack([market.factors[quote] for quote in part.quotes], axis=1), market.caps)
+        value = PartValue(part, market.bounds, models, market.planned, effort, float(caps.max()), own)
+        value.settle(np.stack([market.factors[quote] for quote in part.quotes], axis=1), caps)
         return _row(value.plans, effort)
 
 
 @dataclass(frozen=True)
 class SampleTask:
-    """Solves a sample by the full model with its budgets; the key is its number."""
+    """Solves a sample by the full model with its budgets; the key is its number.
+
+    Attributes:
+        market: The market.
+        plans: Plans known beforehand: the best affordable one is the incumbent.
+    """
 
     market: Market
+    plans: tuple[PricePlan, ...] = ()
 
     def __call__(self, key: str) -> Row:
         """Return the best plan of a sample; none where no known plan is beaten, or there is none."""
@@ -192,7 +190,7 @@ class SampleTask:
     def _best(self, sample: int, effort: Effort) -> PricePlan | None:
         market = self.market
         single = {quote: values[sample : sample + 1] for quote, values in market.factors.items()}
-        affordable = [plan for plan in market.plans if plan.affordable(budgets_of(market.world.frame), single)[0]]
+        affordable = [plan for plan in self.plans if plan.affordable(budgets_of(market.world.frame), single)[0]]
         incumbent = min((float(plan.figure("npv", single)[0]) for plan in affordable), default=None)
         exact = {quote: Decimal(f"{values[0]:.{DIGITS}f}") for quote, values in single.items()}
         return market.solved(exact, effort, None if incumbent is None else Decimal(repr(incumbent)))
@@ -238,12 +236,12 @@ def played_prices(market: Market, how: Sweeping, signature: str, *, naive: bool 
     if not first:
         return None
     naive = naive or several(market.problem)
-    market, every = market.knowing(first), range(market.samples)
-    parts = Outcome({}, {}) if naive else sweep(list(market.parts), PartTask(market), how, signature)
+    every = range(market.samples)
+    parts = Outcome({}, {}) if naive else sweep(list(market.parts(first)), PartTask(market, first), how, signature)
     plans = unique([*first, *plans_in(parts.rows)])
     pending = every if naive or parts.failed else over_budget(plans, market)
-    asked = market.knowing(() if naive else plans)
-    solved = sweep([str(sample) for sample in pending], SampleTask(asked), how, signature)
+    task = SampleTask(market, () if naive else tuple(plans))
+    solved = sweep([str(sample) for sample in pending], task, how, signature)
     failed = {int(key) for key in solved.failed}
     kept = np.array([sample for sample in every if sample not in failed], dtype=np.int64)
     rows = [*parts.rows.values(), *solved.rows.values()]

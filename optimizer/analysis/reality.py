@@ -20,6 +20,7 @@ import numpy as np
 
 from optimizer.analysis.lines import rebound
 from optimizer.analysis.scales import quote_factors
+from optimizer.analysis.uncertain import slips
 from optimizer.candidates.conditions import setup_of
 from optimizer.cost.choice import Choice, Run, Taken
 from optimizer.cost.frame import DAY, Frame
@@ -28,7 +29,7 @@ from optimizer.cost.plan_cost import Priced
 from optimizer.engine.bands import Quantiles, band, factor
 from optimizer.engine.goodput import goodput
 from optimizer.schema.base import Money, Precision
-from optimizer.schema.quote import LeaseOffer, OnDemandOffer, SiteOffer
+from optimizer.schema.quote import LeaseOffer, OnDemandOffer, ReservedOffer
 from optimizer.solver.assemble import priced
 from optimizer.solver.planner import Inputs
 from optimizer.units import add_months, fiscal_year
@@ -205,13 +206,13 @@ def _until(run: Run, late: int) -> Run:
 
 
 def slipped(option: Option, sample: Sample) -> Option:
-    """Return an option as it is delivered in a sample."""
+    """Return an option as it is delivered in a sample; a contract runs its whole term from then."""
     by = dt.timedelta(weeks=max(0, sample.weeks.get(option.quote.quote, 0)))
-    if not by or not isinstance(option.offer, SiteOffer):
+    if not by or not slips(option.offer):
         return option
     lots = tuple(Lot(lot.units, lot.delivery + by, lot.ready + by) for lot in option.lots)
     offer, end = option.offer, option.end
-    if isinstance(offer, LeaseOffer):
+    if isinstance(offer, LeaseOffer | ReservedOffer):
         end = add_months(lots[0].delivery, offer.term_months) - DAY
     return replace(option, lots=lots, end=end)
 
@@ -219,15 +220,15 @@ def slipped(option: Option, sample: Sample) -> Option:
 def _happened(signed: Choice, runs: tuple[Run, ...], sample: Sample, frame: Frame) -> Priced:
     """Return the price of what happened: awards as delivered, hires as long as their run."""
     happened = list(zip(signed.runs, runs, strict=True))
-    taken = tuple(Taken(_hired(slipped(item.option, sample), happened), item.units) for item in signed.taken)
+    taken = tuple(Taken(_as_used(item.option, happened, sample), item.units) for item in signed.taken)
     return priced(Choice(taken, runs), frame)
 
 
-def _hired(option: Option, runs: list[tuple[Run, Run]]) -> Option:
-    """Return a hire that starts and ends with its run; a block that is too short goes on by the day."""
+def _as_used(option: Option, runs: list[tuple[Run, Run]], sample: Sample) -> Option:
+    """Return an option as delivered; a hire starts and ends with its run, a block that is too short goes on by the day."""
     own = [actual for planned, actual in runs if planned.pool == option.pool and planned.start == option.lots[0].ready]
     if not option.is_hired or not own:
-        return option
+        return slipped(option, sample)
     by = own[0].start - option.lots[0].ready
     lots = tuple(Lot(lot.units, lot.delivery + by, lot.ready + by) for lot in option.lots)
     moved = replace(option, lots=lots)

@@ -17,8 +17,9 @@ from optimizer.analysis.knobs import knobs, least
 from optimizer.cost.frame import DAY, Frame
 from optimizer.results import Conflict, LimitName, Relaxation
 from optimizer.solver.conflict import superfluous
+from optimizer.solver.measures import MEASURES
 from optimizer.solver.relax import Lever, lifted
-from optimizer.solver.requirement import MEASURES, Use, least_uses, requirement
+from optimizer.solver.requirement import Use, least_uses, requirement
 from optimizer.units import minor_digits
 
 MEASURED: tuple[LimitName, ...] = ("deadline", "budget", "budget_year", "power")

@@ -19,7 +19,7 @@ from optimizer.analysis.optimum import Effort, best_choice, bounds, several, sin
 from optimizer.analysis.sweep import Sweeping, sweep
 from optimizer.analysis.tornado import Cell, End, Flip, Grid, PolicyEnd, Sensitivity, SensitivityRow
 from optimizer.analysis.uncertain import POLICY, Uncertain, offered, policies, senseless, uncertain_inputs
-from optimizer.analysis.world import World
+from optimizer.analysis.world import World, stored_modes
 from optimizer.api import SolveOptions, inputs_of
 from optimizer.errors import InputError, Problem, did_you_mean
 from optimizer.io.loaded import Loaded
@@ -75,7 +75,7 @@ class Task:
     grid: tuple[str, str] | None = None
     platforms: tuple[str, ...] = ()
     base: End = NO_PLAN
-    known: Modes = field(default_factory=Modes)
+    known: Modes = field(default_factory=stored_modes)
 
     def __reduce__(self) -> tuple[type[Task], tuple[object, ...]]:
         """Pickle the question only: what is computed from it is computed again where it is needed."""

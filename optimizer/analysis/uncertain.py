@@ -170,7 +170,7 @@ def _quotes(frame: Frame, ranges: Ranges) -> Iterator[Uncertain]:
         yield Uncertain(
             f"price.{name}", one, low, high, "x quoted", span.origin, price, least=PRICE, move=one_quote(frame, name)
         )
-        if any(isinstance(offer, SiteOffer) for offer in quote.offers.values()):
+        if any(map(slips, quote.offers.values())):
             low, high = ranges.delivery.ends(Decimal(0))
             yield Uncertain(
                 f"delivery.{name}",
@@ -185,6 +185,11 @@ def _quotes(frame: Frame, ranges: Ranges) -> Iterator[Uncertain]:
             )
 
 
+def slips(offer: Offer) -> bool:
+    """Return whether an offer may come late: it is delivered to a site, or its provider states a lead time."""
+    return isinstance(offer, SiteOffer) or offer.lead_weeks is not None
+
+
 def delayed(frame: Frame, weeks: Mapping[str, int]) -> Frame:
     """Return a scenario in which deliveries of some quotes come weeks later (or earlier), never before the order."""
 
@@ -197,13 +202,13 @@ def delayed(frame: Frame, weeks: Mapping[str, int]) -> Frame:
 
 
 def _later(offer: Offer, weeks: int) -> Offer:
-    """Return an offer delivered to a site later; rentals start when their contract says."""
-    if not isinstance(offer, SiteOffer):
+    """Return an offer whose delivery, or start after its lead time, comes later."""
+    if not slips(offer):
         return offer
-    lots = tuple(_moved(lot, weeks) for lot in offer.lots)
+    lots = {"lots": tuple(_moved(lot, weeks) for lot in offer.lots)} if isinstance(offer, SiteOffer) else {}
     late = 0 if offer.lead_weeks == "stock" else offer.lead_weeks and offer.lead_weeks[1]
     lead = offer.lead_weeks if late is None else (max(0, late + weeks),) * 2
-    return offer.model_copy(update={"lots": lots, "lead_weeks": lead})
+    return offer.model_copy(update={**lots, "lead_weeks": lead})
 
 
 def _moved(lot: Lot, weeks: int) -> Lot:

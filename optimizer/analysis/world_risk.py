@@ -21,17 +21,17 @@ from optimizer.analysis.price_risk import DIGITS, Span
 from optimizer.analysis.reality import Sample, Signed, duration
 from optimizer.analysis.sampling import points
 from optimizer.analysis.sweep import Sweeping, sweep
-from optimizer.analysis.uncertain import price_range
-from optimizer.analysis.world import World
+from optimizer.analysis.uncertain import price_range, slips
+from optimizer.analysis.world import World, stored_modes
 from optimizer.api import inputs_of
 from optimizer.cost.choice import Choice
 from optimizer.engine.layouts import Booleans, Floats
 from optimizer.errors import InputError, Problem
 from optimizer.io.loaded import Loaded
-from optimizer.schema.quote import SiteOffer
 from optimizer.schema.ranges import Ranges
 from optimizer.solver.backend import Settings
-from optimizer.solver.planner import Modes
+from optimizer.solver.planner import Modes, prepare
+from optimizer.solver.plans import checked_choice
 from optimizer.solver.search import SolverName
 
 
@@ -64,7 +64,7 @@ class WorldTask:
     solver: SolverName
     settings: Settings
     late_day: Decimal | None
-    known: Modes = field(default_factory=Modes)
+    known: Modes = field(default_factory=stored_modes)
 
     def __reduce__(self) -> tuple[type[WorldTask], tuple[object, ...]]:
         """Pickle the question only."""
@@ -82,8 +82,12 @@ class WorldTask:
 
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
-        """The candidates, cheapest first."""
-        return tuple(candidate_plans(self.world.problem(self.known), self.effort))
+        """The candidates, cheapest first, each checked independently."""
+        prepared = prepare(self.world.inputs, self.known)
+        found = tuple(candidate_plans(prepared.problem, self.effort))
+        for choice in found:
+            checked_choice(choice, prepared, self.world.inputs)
+        return found
 
     @cached_property
     def plans(self) -> tuple[PlanBrief, ...]:
@@ -112,7 +116,7 @@ class WorldTask:
         awards = [taken.option for choice in self.choices for taken in choice.taken]
         spans = price_spans(self.loaded, self.ranges)
         prices = {f"price.{quote}": spans[quote] for quote in sorted({award.quote.quote for award in awards})}
-        sites = sorted({a.quote.quote for a in awards if isinstance(a.offer, SiteOffer)})
+        sites = sorted({a.quote.quote for a in awards if slips(a.offer)})
         delivery = {f"delivery.{q}": self.ranges.delivery.ends(Decimal(0)) for q in sites}
         platforms = sorted({run.platform.id for choice in self.choices for run in choice.runs if run.candidate.layout})
         speed = {f"performance.{p}": (Decimal(0), Decimal(1)) for p in platforms}

@@ -13,7 +13,7 @@ from optimizer.cost.frame import Frame
 from optimizer.errors import InputError
 from optimizer.results import Number, Result
 from optimizer.schema.base import EvidenceLevel
-from optimizer.solver.plans import objective_value
+from optimizer.solver.plans import objective_unit, objective_value
 
 MORE_KW = 1000
 """Step of IT power: one megawatt."""
@@ -51,8 +51,7 @@ def worth_of_one_more(choice: Choice, bench: Bench) -> tuple[Worth, ...]:
 
 
 def _worth(limit: str, step: str, sets: list[str], value: Decimal, bench: Bench) -> Worth:
-    kind = bench.inputs.frame.scenario.objective
-    unit = {"cost": bench.inputs.frame.scenario.currency, "time": "days", "capacity": "capacity"}[kind]
+    unit, more_is_better = objective_unit(bench.prepared()), bench.inputs.frame.scenario.objective == "capacity"
     gain: Decimal | None = None
     try:
         prepared = bench.prepared(bench.changed(sets))
@@ -61,7 +60,7 @@ def _worth(limit: str, step: str, sets: list[str], value: Decimal, bench: Bench)
         return Worth(limit=limit, step=step, set=" ".join(sets), worth=None, unit=unit)
     if found.choice is not None and found.status == "optimal":
         other = objective_value(found.choice, prepared)
-        gain = max(Decimal(0), other - value if kind == "capacity" else value - other)
+        gain = max(Decimal(0), other - value if more_is_better else value - other)
     return Worth(limit=limit, step=step, set=" ".join(sets), worth=gain, unit=unit)
 
 
@@ -73,7 +72,7 @@ def _steps(choice: Choice, frame: Frame) -> Iterator[_Step]:
     for name, site in scenario.sites.items():
         for place, step in enumerate(site.power or ()):
             key = f"sites.{name}.power.{place}.kw={step.kw + MORE_KW:f}"
-            yield "power", f"+{MORE_KW} kW at {name} from {step.from_}", [key]
+            yield "power", f"+{MORE_KW:,} kW at {name} from {step.from_}", [key]
         for zone, room in (site.zones or {}).items():
             key = f"sites.{name}.zones.{zone}.racks={room.racks + MORE_RACKS}"
             yield "racks", f"+{MORE_RACKS} rack in {name}/{zone}", [key]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -120,6 +121,19 @@ def sweeping(options: ScenarioOptions, sweep: SweepOptions, output: OutputOption
         raise InputError([Problem("--jobs", "given beside --dask", "", "Leave one of them out")])
     executor = local(options.jobs) if sweep.dask is None else remote(sweep.dask)
     return Sweeping(executor, sweep.results, progress_of(output))
+
+
+@contextmanager
+def told_when_interrupted(results: Path | None) -> Iterator[None]:
+    """Say on Ctrl-C where what is done can be found."""
+    import sys
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = f"What is done is kept in {results}: name it again to go on" if results else "Nothing kept: no --results"
+        print(f"\n{kept}", file=sys.stderr)
+        raise
 
 
 def progress_of(output: OutputOptions) -> Tell | None:

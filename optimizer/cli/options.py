@@ -125,7 +125,9 @@ class ScenarioOptions:
     ] = None
     seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of the solver.")] = 0
     workers: Annotated[int | None, typer.Option(min=1, help="Solver threads.")] = None
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes for sweeps.")] = None
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes for sweeps; default: all cores when it pays.")] = (
+        None
+    )
     time_limit: Annotated[
         float | None, typer.Option(parser=seconds, metavar="S", help="Stop after so many seconds.")
     ] = None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from optimizer.cli.analysing import asked, sweeping, write_rows
+from optimizer.cli.analysing import asked, sweeping, told_when_interrupted, write_rows
 from optimizer.cli.options import (
     KeepOptions,
     LibraryOptions,
@@ -55,15 +55,16 @@ def risk(
 
     how = sweeping(options, sweep, output)
     question = asked(scenario, options, library, output, keep)
-    found: Risk | None = analysed(
-        question.loaded,
-        samples,
-        vary=vary.value,
-        late_day=late_day,
-        information_costs=dict(map(_cost, information_cost or ())),
-        options=options.solve_options(),
-        how=how,
-    )
+    with told_when_interrupted(sweep.results):
+        found: Risk | None = analysed(
+            question.loaded,
+            samples,
+            vary=vary.value,
+            late_day=late_day,
+            information_costs=dict(map(_cost, information_cost or ())),
+            options=options.solve_options(),
+            how=how,
+        )
     if found is not None and sweep.rows is not None:
         write_rows(sweep.rows, found.plans, RiskPlan)
     proven = found is None or (found.proven and not found.failed)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from optimizer.cli.analysing import asked, sweeping, write_rows
+from optimizer.cli.analysing import asked, sweeping, told_when_interrupted, write_rows
 from optimizer.cli.options import KeepOptions, LibraryOptions, OutputOptions, ScenarioOptions, SweepOptions, command
 
 
@@ -32,13 +32,14 @@ def sensitivity(
 
     how = sweeping(options, sweep, output)
     question = asked(scenario, options, library, output, keep)
-    found = analysed(
-        question.loaded,
-        ends=ranges_of(ranges or ()),
-        grid=None if grid is None else pair_of(grid),
-        options=options.solve_options(),
-        how=how,
-    )
+    with told_when_interrupted(sweep.results):
+        found = analysed(
+            question.loaded,
+            ends=ranges_of(ranges or ()),
+            grid=None if grid is None else pair_of(grid),
+            options=options.solve_options(),
+            how=how,
+        )
     if found is not None and sweep.rows is not None:
         write_rows(sweep.rows, found.rows, SensitivityRow)
     proven = found is None or (found.proven and not found.failed)

@@ -20,7 +20,8 @@ class Run:
     """One measured run; None = unknown. Columns are those of the evidence files, see ``contract`` section 5.
 
     Units: step_time_s seconds, tokens_per_s_per_accelerator tokens per second, memory_gb 1e9 bytes,
-    node_network_gbps 1e9 bits per second, batches in sequences.
+    node_network_gbps 1e9 bits per second, batches in sequences. mtp_layers, routing (forced, real) and launch (eager,
+    graphs, fixed) tell how experts ran; offload names what was kept on the host.
     """
 
     run_id: str
@@ -63,6 +64,10 @@ class Run:
     framework: str | None = None
     software_date: str | None = None
     node_network_gbps: float | None = None
+    mtp_layers: int | None = None
+    routing: str | None = None
+    launch: str | None = None
+    offload: str | None = None
     notes: str | None = None
 
 

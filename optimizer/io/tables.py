@@ -9,7 +9,8 @@ import datetime as dt
 import json
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, get_args
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -73,9 +74,13 @@ def _plain(value: Any) -> Any:
 
 
 def _bare(annotation: Any) -> Any:
-    """Return a type without ``| None`` and without its metadata."""
-    options = [option for option in get_args(annotation) if option is not type(None)]
-    return _bare(options[0]) if options and not isinstance(annotation, type) and annotation not in TYPES else annotation
+    """Return a type without ``| None`` and without its metadata; a choice of several types stays as it is."""
+    if get_origin(annotation) is Annotated:
+        return _bare(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        options = [option for option in get_args(annotation) if option is not type(None)]
+        return _bare(options[0]) if len(options) == 1 else annotation
+    return annotation
 
 
 def _record(annotation: Any) -> type[BaseModel] | None:

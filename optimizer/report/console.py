@@ -14,8 +14,16 @@ from rich.table import Table
 from rich.text import Text
 
 from optimizer.analysis.reasons import grouped
-from optimizer.report.sentences import bullets, change, limits_that_clash, reasons, rejection_sentence, words
-from optimizer.report.text import UNKNOWN, amount, capacity, layout_text, number, share
+from optimizer.report.sentences import (
+    NEGOTIABLE,
+    bullets,
+    change,
+    limits_that_clash,
+    reasons,
+    rejection_sentence,
+    words,
+)
+from optimizer.report.text import CAPACITY_UNITS, UNKNOWN, amount, capacity, layout_text, number, share
 from optimizer.results import Award, Conflict, Cost, LimitUse, Plan, WorkloadPlan
 from optimizer.units import counted
 
@@ -23,9 +31,6 @@ if TYPE_CHECKING:
     from optimizer.analysis.backtest import Backtest
     from optimizer.io.understood import Check, UnderstoodOffer
     from optimizer.results import CompareRow, Comparison, Verification
-
-CAPACITY_UNITS = frozenset({"1e15 FLOP", "accelerators"})
-"""Units of an objective that is neither money nor time."""
 
 _STATUS_STYLE = {"optimal": "bold green", "feasible": "bold yellow", "infeasible": "bold red", "unknown": "bold red"}
 _EACH = {
@@ -112,7 +117,7 @@ def plan_screen(plan: Plan, scenario_file: str) -> RenderableType:
     """Return the answer of ``solve``; amounts of ``plan`` are rounded already."""
     parts: list[RenderableType] = [_headline(plan)]
     if plan.conflict is not None:
-        parts.append(conflict_screen(plan.conflict, scenario_file))
+        parts.append(conflict_screen(plan.conflict, scenario_file, searched=plan.solve.solver != "none"))
     if plan.awards:
         parts += [Text(f"\nSign by order date {plan.awards[0].order_date}", style="bold"), _awards(plan.awards)]
     if plan.workloads:
@@ -146,16 +151,18 @@ def _baselines(plan: Plan) -> list[RenderableType]:
     return [Text(f"Saves     {' · '.join(texts)}")] if texts else []
 
 
-def conflict_screen(conflict: Conflict, scenario_file: str) -> RenderableType:
+def conflict_screen(conflict: Conflict, scenario_file: str, *, searched: bool = True) -> RenderableType:
     """Return the limits that cannot hold together; where nothing is known of cures, what finds them."""
     if not conflict.limits:
         return Text("No plan meets every limit. Which limits clash was not found in time: raise --time-limit.")
     lines = limits_that_clash(conflict)
+    if not searched:
+        lines.append(Text("  Known before any search: each need is the very least, a plan may need more.", style="dim"))
     if conflict.relaxations:
         lines += [Text("Smallest changes that work, each alone:", style="bold"), *map(change, conflict.relaxations)]
     elif conflict.joint:
         lines += [Text("Smallest changes that work together:", style="bold"), *map(change, conflict.joint)]
-    else:
+    elif all(limit.name in NEGOTIABLE for limit in conflict.limits):
         lines.append(Text(f"Smallest changes that would work: clusterbuy explain {scenario_file}"))
     return Group(*lines)
 
@@ -189,6 +196,7 @@ def backtest_screen(result: Backtest) -> RenderableType:
         f"{result.scored} of {result.rows} rows scored",
         f"step time  median {share(step.median)}, mean {share(step.mean)}, p90 {share(step.p90)}, bias {share(step.bias)}",
         f"memory     median {share(memory.median)}, false fits {memory.false_fits}, false ooms {memory.false_ooms}",
+        *(f"           {count} rows without a verdict: {reason}" for reason, count in memory.left_out.items()),
         f"band holds {share(result.coverage)}",
     ]
     groups = [

@@ -21,7 +21,7 @@ from optimizer.report.sentences import (
     rejection_sentence,
     words,
 )
-from optimizer.report.text import amount, number, share
+from optimizer.report.text import CAPACITY_UNITS, amount, capacity, measured, number, share
 from optimizer.results import Conflict, Figure
 from optimizer.units import counted
 
@@ -62,6 +62,8 @@ def _changes(conflict: Conflict, gives: str, pinned: Sequence[str]) -> Iterator[
         together = gives.replace("gives", "give").replace("makes", "make")
         yield Text(f"No change of one limit is enough. Together these {together} (solved again):", style="bold")
         yield from map(change, conflict.joint)
+    elif conflict.cut_short:
+        yield Text(f"Which change {gives} was not found within the time limit: raise --time-limit.", style="bold")
     elif all(limit.name in NEGOTIABLE for limit in conflict.limits):
         held = f" while {', '.join(map(words, pinned))} may not change" if pinned else ""
         yield Text(f"No change of up to three negotiable limits {gives}{held}.", style="bold")
@@ -111,7 +113,7 @@ def _thens(result: Explanation) -> Iterator[str]:
 
 
 def _compared(then: Decimal, result: Explanation) -> str:
-    size = f"{number(abs(then))} {result.objective_unit}"
+    size = measured(abs(then), result.objective_unit)
     if result.objective_unit == result.unit:
         return f"would cost {size} {'more' if then > 0 else 'less'} than the plan as it stands (net present value)"
     return f"would be {'worse' if then > 0 else 'better'} than the plan as it stands by {size}"
@@ -120,7 +122,7 @@ def _compared(then: Decimal, result: Explanation) -> str:
 def _worse(result: Explanation) -> str:
     if result.objective_unit == result.unit:
         return f"would cost {number(result.gap)} {result.unit} more (net present value)"
-    worse = f"{number(result.objective_gap)} {result.objective_unit}"
+    worse = measured(result.objective_gap, result.objective_unit)
     return f"would be worse by {worse}; net present value {number(result.gap)} {result.unit} higher"
 
 
@@ -140,8 +142,10 @@ def _win_if(change: WinIf) -> str:
 
 
 def _plan(result: Explanation) -> Iterable[RenderableType]:
-    yield Text("Why this many nodes: what each limit alone would need", style="bold")
-    yield table(("limit", ">nodes", "", ""), map(_need, result.nodes), indent=2)
+    for run in dict.fromkeys(need.workload for need in result.nodes):
+        yield Text(f"Why this many nodes for {run}: what each limit alone would need", style="bold")
+        own = [need for need in result.nodes if need.workload == run]
+        yield table(("limit", ">nodes", "", ""), map(_need, own), indent=2)
     if result.worth:
         yield Text("What one more unit is worth (solved again with each step)", style="bold")
         yield table(("limit", "step", ">worth", ""), map(_worth, result.worth), indent=2)
@@ -156,7 +160,12 @@ def _need(need: NodeNeed) -> tuple[str, ...]:
 
 
 def _worth(worth: Worth) -> tuple[str, ...]:
-    return (words(worth.limit), worth.step, amount(worth.worth), worth.unit)
+    gain = (amount(worth.worth), worth.unit)
+    if worth.worth is None:
+        gain = ("", "not found in time")
+    elif worth.unit in CAPACITY_UNITS:
+        gain = (capacity(worth.worth, worth.unit), "")
+    return (words(worth.limit), worth.step, *gain)
 
 
 def difference_screen(result: Difference) -> RenderableType:

@@ -54,7 +54,7 @@ def limit_sentence(limit: ConflictLimit) -> str:
         return f"{words(limit.name)}: {limit.reason}"
     where = f" ({limit.period})" if limit.period else ""
     if limit.needed is None:
-        return f"{words(limit.name)}: nothing keeps to it{where}"
+        return f"{words(limit.name)}: how much is needed was not found{where}"
     return f"{words(limit.name)}: needs {figure(limit.needed)} {limit.unit}, {figure(limit.available)} available{where}"
 
 
@@ -68,7 +68,8 @@ def limits_that_clash(conflict: Conflict, subject: str = "No plan meets every li
     else:
         proof = " (proven: none of them can be spared)" if conflict.minimal else ""
         head = f"{subject}. These cannot hold together{proof}:"
-    return [Text(head, style="bold"), grouped_limits(conflict)]
+    stopped = [Text("  Stopped by the time limit: no figure here is proven to be the least.", style="dim")]
+    return [Text(head, style="bold"), grouped_limits(conflict), *(stopped if conflict.cut_short else ())]
 
 
 def grouped_limits(conflict: Conflict) -> RenderableType:

@@ -305,6 +305,8 @@ class Conflict(Result):
     joint: tuple[Relaxation, ...] = ()
     left_out: tuple[Rejection, ...] = ()
     """Offers and platforms left out for other reasons."""
+    cut_short: bool = False
+    """Whether the time limit was reached before every figure and change was found."""
 
 
 class Objective(Result):

@@ -39,7 +39,8 @@ def priced(choice: Choice, frame: Frame) -> Priced:
     return price(choice, After(frame.scenario.after_run.policy, choice.last_run), frame)
 
 
-def _band(mode: Candidate) -> Band | None:
+def band_of(mode: Candidate) -> Band | None:
+    """Return the band of a mode as plans state it; None for a stated mode."""
     if mode.low_days is None or mode.high_days is None:
         return None
     low, high = (Decimal(str(round(days, 2))) for days in (mode.low_days, mode.high_days))
@@ -73,7 +74,7 @@ def workload_plan(run: Run, scenario: Scenario) -> WorkloadPlan:
         end=run.end,
         days=mode.days,
         evidence=mode.evidence,
-        band=_band(mode),
+        band=band_of(mode),
     )
 
 

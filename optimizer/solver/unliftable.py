@@ -73,8 +73,8 @@ def _missing(name: str, candidates: Iterable[Candidate], pools: Iterable[Pool], 
         )  # fmt: skip
     release, last = window(frame.scenario.workloads[name], frame)
 
-    def end(pair: tuple[Candidate, Pool]) -> dt.date:
-        return _first(pair[1], release, frame) + (pair[0].days - 1) * DAY
+    def end(pair: tuple[Candidate, Pool]) -> int:
+        return (_first(pair[1], release, frame) - frame.today).days + pair[0].days
 
     mode, pool = min(supplied, key=end)
     return _too_late(name, mode, pool, (release, last), frame)
@@ -88,14 +88,14 @@ def _first(pool: Pool, release: dt.date, frame: Frame) -> dt.date:
 def _too_late(name: str, mode: Candidate, pool: Pool, days: tuple[dt.date, dt.date], frame: Frame) -> ConflictLimit:
     release, last = days
     start = _first(pool, release, frame)
-    latest = last - (mode.days - 1) * DAY
-    if latest < frame.today:
-        left = (last - frame.today).days + 1
+    left = (last - frame.today).days + 1
+    if mode.days > left:
         return ConflictLimit(
             name="deadline", needed=Decimal(mode.days), available=Decimal(left), unit="days",
             period=f"{name}, to the end of the horizon",
-            reason=f"{name} takes {counted(mode.days, 'day')} on {counted(mode.nodes, 'node')}; the horizon ends after {left}",
+            reason=f"{name} takes {counted(mode.days, 'day')} on {counted(mode.nodes, 'node')}; the horizon (horizon_months) ends after {left}",
         )  # fmt: skip
+    latest = last - (mode.days - 1) * DAY
     limit = "release" if start == release and release > frame.today else "delivery"
     what = f"{name} is released" if limit == "release" else f"{pool.name} is ready"
     return ConflictLimit.model_validate(
@@ -105,7 +105,8 @@ def _too_late(name: str, mode: Candidate, pool: Pool, days: tuple[dt.date, dt.da
             "available": str(start),
             "unit": "date",
             "period": name,
-            "reason": f"{what} on {start}; with {counted(mode.days, 'day')} it must start by {latest} to end by {last}",
+            "reason": f"{what} on {start}; with {counted(mode.days, 'day')} it must start by {latest} to end by {last},"
+            " the end of the horizon (horizon_months)",
         }
     )
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import re
 import signal
 import subprocess
@@ -174,6 +176,16 @@ def test_rows_are_written_as_a_table(scenario: Path, tmp_path: Path, ending: str
     assert frame["p_budget"].isna().all()
 
 
+def test_rows_of_the_tornado_are_a_table(scenario: Path, tmp_path: Path) -> None:
+    table = tmp_path / "rows.parquet"
+    assert main(["sensitivity", str(scenario), "--quiet", "--rows", str(table)]) == 0
+    frame = pd.read_parquet(table)
+    policy = frame[frame["input"] == "after_run.policy"].iloc[0]
+    assert pd.isna(policy["low"])
+    assert {option["value"] for option in json.loads(policy["options"])} == {"idle", "off", "sell"}
+    assert set(frame["decision_low.platform"]) == {"h100-sxm"}
+
+
 def test_a_table_that_cannot_be_written_is_refused_before_any_solve(
     scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -256,7 +268,7 @@ def test_a_run_that_was_stopped_goes_on_and_says_the_same(
 ) -> None:
     """Killed or interrupted: what is done is kept, no process is left behind."""
     store = tmp_path / "results.jsonl"
-    question = ["risk", str(scenario), "--samples", "1500"]
+    question = ["risk", str(scenario), "--samples", "900"]
     command = [
         sys.executable,
         "-m",
@@ -274,12 +286,25 @@ def test_a_run_that_was_stopped_goes_on_and_says_the_same(
     _, errors = process.communicate(timeout=30)
     assert process.returncode == code
     assert b"Traceback" not in errors
+    assert (b"is kept in" in errors) == (how is signal.SIGINT)
     _, alive = psutil.wait_procs([psutil.Process(pid) for pid in left if psutil.pid_exists(pid)], timeout=10)
     assert not alive
     before = store.read_text(encoding="utf-8").count("\n")
-    assert before < 1 + 1500 / 50
+    assert before < 1 + 900 / 50
     resumed, whole = (answer(capsys, *question, *more)[1] | {"wall_s": 0} for more in (["--results", store], []))
     assert resumed == whole
+
+
+def test_a_terminal_shows_rate_and_time_left(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    master, slave = pty.openpty()
+    with os.fdopen(slave, "w", encoding="utf-8") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        assert main(["risk", str(scenario), "--samples", "150", "--json", os.devnull]) == 0
+        terminal.flush()
+        shown = os.read(master, 10_000).decode()
+    os.close(master)
+    assert [text[:6] for text in shown.split("\r\x1b[K")[1:]] == ["1 of 3", "2 of 3", "3 of 3"]
+    assert re.search(r"1 of 3, \d+\.\d per second, \d+ s left", shown)
 
 
 @pytest.mark.slow

@@ -66,7 +66,7 @@ def test_an_infeasible_solve_is_the_plan_object_with_its_conflict(capsys, headli
     code, plan = answer(capsys, "solve", headline, "--set", "workloads.pretrain.deadline=2027-03-22")
     assert code == 3
     assert (plan["status"], plan["cost"], plan["workloads"], plan["awards"]) == ("infeasible", None, [], [])
-    assert list(plan["conflict"]) == ["limits", "minimal", "relaxations", "joint", "left_out"]
+    assert list(plan["conflict"]) == ["limits", "minimal", "relaxations", "joint", "left_out", "cut_short"]
     assert [list(limit) for limit in plan["conflict"]["limits"]] == [
         ["name", "needed", "available", "unit", "period", "reason", "group"]
     ]

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from optimizer.analysis.explain import Explanation, Question, explain
+from optimizer.analysis.explain import Explanation, Question, UndecidedError, explain
 from optimizer.analysis.nodes import why_nodes
 from optimizer.analysis.reasons import grouped
+from optimizer.api import SolveOptions
 from optimizer.cost.frame import Frame
 from optimizer.errors import InputError
 from optimizer.results import Conflict, Rejection
@@ -173,6 +174,16 @@ def test_an_infeasible_scenario_answers_with_its_conflict_whatever_is_asked(tmp_
     found = explain(world, options=OPTIONS, question=Question(platform="crate"))
     assert isinstance(found, Conflict)
     assert [change.set for change in found.relaxations] == ["budget.total=200.00"]
+
+
+def test_out_of_time_nothing_is_claimed(tmp_path: Path) -> None:
+    """What arithmetic alone tells is still told, as the least and without a cure; else there is no answer."""
+    moment = SolveOptions(workers=1, time_limit_s=1e-6)
+    found = explain(loaded(market(budget={"total": 199}), tmp_path), options=moment)
+    assert isinstance(found, Conflict)
+    assert ([limit.name for limit in found.limits], found.cut_short, found.relaxations) == (["budget"], True, ())
+    with pytest.raises(UndecidedError, match="raise --time-limit"):
+        explain(loaded(market(), tmp_path), options=moment)
 
 
 def test_what_one_more_unit_is_worth(tmp_path: Path) -> None:

@@ -303,3 +303,20 @@ def test_random_clashes_of_two_limits_are_named_and_cured_by_either(number: int,
         assert feasible(world, tmp_path, change.set)
         if change.limit not in ("policy", "expired"):
             assert feasible(world, tmp_path, str(smaller(change))) is False
+
+
+def test_each_deadline_is_a_limit_of_its_own(tmp_path: Path) -> None:
+    """Two runs of 30 days on the same two boxes: the second ends on day 60, and either may be the second."""
+    modes = {"modes": [{"platform": "box", "nodes": 2, "days": 30, "source": "x"}]}
+    runs = {name: modes | {"deadline": "2027-02-15"} for name in ("one", "two")}
+    world = frame(quote(purchase(100, units={"max": 2})), workloads=runs)
+    conflict, _ = explained(world, tmp_path)
+    named = {(limit.name, (limit.period or "").partition(",")[0]) for limit in conflict.limits}
+    assert named >= {("deadline", "one"), ("deadline", "two")}
+    sets = {change.limit: change.set for change in conflict.relaxations}
+    later = {change.set for change in conflict.relaxations if change.limit == "deadline"}
+    assert later == {"workloads.one.deadline=2027-03-01", "workloads.two.deadline=2027-03-01"}
+    assert sets["supply"] == "quotes.q.offers.node.units.max=4"
+    for change in conflict.relaxations:
+        assert feasible(world, tmp_path, change.set)
+        assert feasible(world, tmp_path, str(smaller(change))) is False

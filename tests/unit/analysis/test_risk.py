@@ -12,16 +12,20 @@ import pytest
 
 from optimizer.analysis.executors import local
 from optimizer.analysis.outcomes import Outcomes, information_values, linear_information_values
-from optimizer.analysis.reality import Sample, Signed, duration
+from optimizer.analysis.reality import Sample, Signed, duration, slipped
 from optimizer.analysis.risk import Risk, risk
 from optimizer.analysis.sampling import points
 from optimizer.analysis.sweep import Sweeping
-from optimizer.api import SolveOptions, inputs_of
+from optimizer.analysis.uncertain import uncertain_inputs
+from optimizer.analysis.world import World
+from optimizer.api import SolveOptions, inputs_of, load
 from optimizer.cost.choice import Choice
 from optimizer.cost.frame import DAY
 from optimizer.errors import InputError
+from optimizer.io.library import Library
 from optimizer.io.loaded import Loaded
 from optimizer.solver.planner import Modes, decide, prepare
+from optimizer.units import add_months
 from tests.unit.analysis.small import ranges, small
 
 NOTHING = Sample({}, {}, {}, {}, 3.0)
@@ -83,6 +87,16 @@ def test_few_solves_prove_what_one_per_sample_finds(tmp_path: Path, spread: floa
     if not sets:
         assert own.solves is not None
         assert own.solves < 20
+
+
+def test_enumeration_finds_the_same_price_samples(tmp_path: Path) -> None:
+    loaded = small(tmp_path, "workloads.train.modes=[{platform: h100-sxm, nodes: 2, days: 100, source: x}]")
+    own, other = (
+        answer(risk(loaded, 10, vary="prices", ranges=ranges(loaded, 0.5, 1.5), options=SolveOptions(solver=name)))
+        for name in ("auto", "enumerate")
+    )  # type: ignore[arg-type]
+    skip = {"wall_s": 0, "solves": 0}
+    assert own.model_copy(update=skip) == other.model_copy(update=skip)
 
 
 @pytest.mark.parametrize("vary", ["prices", "all"])
@@ -183,6 +197,35 @@ def test_a_run_waits_for_the_one_before_it(tmp_path: Path, after: tuple[str, ...
     ]  # fmt: skip
     assert (plan.fate(late(2)).npv, plan.fate(late(2)).in_time) == (1_001_000, False)
     assert (plan.fate(late(1)).npv, plan.fate(late(1)).in_time) == (1_000_000, True)
+
+
+RESERVED = """
+quote: cloud
+vendor: Cloud
+kind: binding
+valid_until: 2027-12-31
+currency: USD
+offers:
+  term: {type: reserved, platform: h100-sxm, region: west, per: node_hour, price: 1, term_months: 5, lead_weeks: [3, 4], units: {max: 30}}
+"""
+
+
+def test_a_provider_may_be_late_too(tmp_path: Path) -> None:
+    """Ready 01-29 + 2 weeks; the run of 100 days starts on 02-12 instead of 02-01 and ends on 05-22; the term moves along."""
+    small(tmp_path)
+    for name in ("ada", "bob"):
+        (tmp_path / "quotes" / f"{name}.yaml").unlink()
+    (tmp_path / "quotes" / "cloud.yaml").write_text(RESERVED, encoding="utf-8")
+    plan = signed(load(tmp_path / "small.yaml"))
+    sample = replace(NOTHING, weeks={"cloud": 2})
+    (run,) = plan._runs(plan.choice, sample, plan.inputs.frame)
+    assert (run.start, run.end) == (dt.date(2027, 2, 12), dt.date(2027, 5, 22))
+    (award,) = plan.choice.taken
+    late = slipped(award.option, sample)
+    assert late.lots[0].ready - award.option.lots[0].ready == dt.timedelta(weeks=2)
+    assert late.end == add_months(late.lots[0].delivery, 5) - DAY
+    names = {item.name for item in uncertain_inputs(World(plan.inputs), Library.shipped().ranges, ["h100-sxm"])}
+    assert "delivery.cloud" in names
 
 
 def test_recourse_counts_in_the_budget(tmp_path: Path) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from optimizer.analysis.executors import Processes, Row
+from optimizer.analysis.executors import Growing, Processes, Row
 from optimizer.analysis.sweep import Progress, Sweeping, sweep
 from optimizer.errors import InputError
 
@@ -131,6 +132,24 @@ def test_a_killed_process_loses_nothing(tmp_path: Path) -> None:
     found = sweep(KEYS, Killed(tmp_path / "mark"), Sweeping(Processes(2)))
     assert found == sweep(KEYS, length)
     assert (tmp_path / "mark").exists()
+
+
+@dataclass
+class Slow:
+    """Says who computed a row, slowly here."""
+
+    here: int
+
+    def __call__(self, key: str) -> Row:
+        if os.getpid() == self.here:
+            time.sleep(0.1)
+        return {"key": key, "here": os.getpid() == self.here}
+
+
+@pytest.mark.parametrize(("patience_s", "here"), [(0.05, [True, False, False, False]), (60.0, [True] * 4)])
+def test_a_sweep_that_takes_long_grows_into_a_pool(patience_s: float, here: list[bool]) -> None:
+    found = sweep(KEYS, Slow(os.getpid()), Sweeping(Growing(2, patience_s)))
+    assert [row["here"] for row in found.rows.values()] == here
 
 
 def test_a_task_that_always_kills_its_process_is_a_failure() -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from optimizer.io.tables import frame_of
-from optimizer.results import Number, Result
+from optimizer.results import Figure, Number, Result
 
 
 class Inner(Result):
@@ -27,6 +27,8 @@ class Outer(Result):
     inner: Inner
     more: Inner | None
     rest: dict[str, Number]
+    several: tuple[Inner, ...] = ()
+    figure: Figure = None
 
 
 FULL = Outer(
@@ -37,12 +39,24 @@ FULL = Outer(
     inner=Inner(words=("x", "y"), day=dt.date(2027, 1, 2)),
     more=None,
     rest={"k": Decimal("1.5")},
+    several=(Inner(words=("z",), day=None),),
+    figure="stock",
 )
-BARE = FULL.model_copy(update={"share": None, "sure": None, "inner": Inner(words=(), day=None), "rest": {}})
+BARE = FULL.model_copy(
+    update={
+        "share": None,
+        "sure": None,
+        "inner": Inner(words=(), day=None),
+        "rest": {},
+        "several": (),
+        "figure": Decimal(3),
+    }
+)
 
 TYPES = {
     "name": "string", "count": "Int64", "share": "Float64", "sure": "boolean", "inner.words": "string",
     "inner.day": "string", "more.words": "string", "more.day": "string", "rest": "string",
+    "several": "string", "figure": "string",
 }  # fmt: skip
 
 
@@ -55,8 +69,8 @@ def test_columns_and_types_are_the_same_whatever_is_in_them(records: list[Outer]
 
 def test_values_are_flat_and_unknown_is_missing() -> None:
     full, bare = frame_of([FULL, BARE], Outer).to_dict("records")
-    assert (full["share"], full["inner.words"], full["inner.day"], full["rest"]) == (
-        0.5, '["x", "y"]', "2027-01-02", '{"k": 1.5}',
+    assert (full["share"], full["inner.words"], full["inner.day"], full["rest"], full["several"]) == (
+        0.5, '["x", "y"]', "2027-01-02", '{"k": 1.5}', '[{"words": ["z"], "day": null}]',
     )  # fmt: skip
     assert all(pd.isna(bare[name]) for name in ("share", "sure", "inner.day", "more.words"))
 

@@ -171,3 +171,29 @@ def test_the_budget_named_is_enough_to_the_cent() -> None:
         assert limit.needed == Decimal(needed)
         for money, status in ((214.90, "optimal"), (214.89, "infeasible")):
             assert decided(frame(quote(purchase(100, **extras), tax=tax), budget={"total": money})).status == status
+
+
+def test_of_several_runs_only_the_late_one_is_named() -> None:
+    """Both take 2 boxes for 30 days; one is due on day 19, the other in July, and both may have their own boxes."""
+    modes = {"modes": [{"platform": "box", "nodes": 2, "days": 30, "source": "x"}]}
+    runs = {
+        "soon": modes | {"deadline": "2027-01-20", "deadline_margin_days": 3},
+        "later": modes | {"deadline": "2027-07-31"},
+    }
+    conflict = explained(frame(quote(purchase(100)), workloads=runs))
+    (limit,) = conflict.limits
+    assert conflict.minimal
+    assert (limit.name, limit.needed, limit.available, limit.period) == ("deadline", 32, 19, "soon, until 2027-02-02")
+    assert limit.reason == (
+        "soon can be done by 2027-02-02 at the earliest (3 days of margin included); it is due on 2027-01-20"
+    )
+
+
+def test_a_run_that_no_horizon_holds_is_told_how_long_it_takes() -> None:
+    """Far beyond the calendar: ten million years on the only boxes."""
+    world = frame(
+        quote(purchase(100)), workloads=workload({"platform": "box", "nodes": 2, "days": 3_652_500_000, "source": "x"})
+    )
+    (limit,) = explained(world).limits
+    assert (limit.name, limit.needed, limit.available, limit.unit) == ("deadline", 3_652_500_000, 365, "days")
+    assert limit.reason == "train takes 3,652,500,000 days on 2 nodes; the horizon (horizon_months) ends after 365"
