@@ -9,36 +9,18 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+
+from optimizer.json_numbers import Figure as Figure
+from optimizer.json_numbers import Number as Number
 
 if TYPE_CHECKING:
     import pandas as pd
 
 PLAN_FORMAT: Final = "clusterbuy.plan/1"
 
-
-def _as_json_number(value: Decimal) -> int | float:
-    return int(value) if value == value.to_integral_value() else float(value)
-
-
-def _as_decimal(value: Any) -> Any:
-    return Decimal(str(value)) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
-
-
-Number = Annotated[
-    Decimal, BeforeValidator(_as_decimal), PlainSerializer(_as_json_number, return_type=float, when_used="json")
-]
-"""A Decimal written to JSON as a number."""
-
-Figure = Annotated[
-    Decimal | str | None,
-    BeforeValidator(_as_decimal),
-    PlainSerializer(lambda value: _as_json_number(value) if isinstance(value, Decimal) else value, when_used="json"),
-]
-"""A Decimal, a word or date, or None when there is no figure; a Decimal is written to JSON as a number."""
 
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]
 """Optimal is proven at gap 0; infeasible is proven; unknown says nothing."""

@@ -71,25 +71,26 @@ class Modes:
 
     def of(self, inputs: Inputs, name: str, platform: Platform, most_nodes: int) -> ModesResult:
         """Return the modes of a workload on a platform up to a node count."""
-        scenario = inputs.frame.scenario
-        if scenario.workloads[name].architecture is None:
-            return self._compute(inputs, name, platform, most_nodes)
-        workload = scenario.workloads[name].model_copy(
-            update={"deadline": None, "release": None, "deadline_margin_days": 0, "platforms": None}
-        )
-        key = (
-            name,
-            repr(workload),
-            platform.id,
-            most_nodes,
-            repr(scenario.policy.performance_quantile),
-            workload.minimum_evidence or scenario.policy.minimum_evidence,
-            repr(scenario.reliability),
-        )
+        key = (name, platform.id, most_nodes, *self._facts(inputs, name, platform))
         if key not in self._known:
             self._known[key] = self._compute(inputs, name, platform, most_nodes)
             self.layouts_evaluated += self._known[key].layouts_evaluated
         return self._known[key]
+
+    @staticmethod
+    def _facts(inputs: Inputs, name: str, platform: Platform) -> tuple[object, ...]:
+        """Return what the modes of a workload on a platform depend on."""
+        scenario = inputs.frame.scenario
+        workload = scenario.workloads[name]
+        if workload.architecture is None:
+            return tuple(mode for mode in workload.modes if mode.platform == platform.id)
+        changes = {"deadline": None, "release": None, "deadline_margin_days": 0, "platforms": None}
+        return (
+            repr(workload.model_copy(update=changes)),
+            repr(scenario.policy.performance_quantile),
+            workload.minimum_evidence or scenario.policy.minimum_evidence,
+            repr(scenario.reliability),
+        )
 
     def _compute(self, inputs: Inputs, name: str, platform: Platform, most_nodes: int) -> ModesResult:
         scenario = inputs.frame.scenario

@@ -1,0 +1,29 @@
+"""Figures of results: exact in memory, numbers in JSON."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, PlainSerializer
+
+
+def _as_json_number(value: Decimal) -> int | float:
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _as_decimal(value: Any) -> Any:
+    return Decimal(str(value)) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
+Number = Annotated[
+    Decimal, BeforeValidator(_as_decimal), PlainSerializer(_as_json_number, return_type=float, when_used="json")
+]
+"""A Decimal written to JSON as a number."""
+
+Figure = Annotated[
+    Decimal | str | None,
+    BeforeValidator(_as_decimal),
+    PlainSerializer(lambda value: _as_json_number(value) if isinstance(value, Decimal) else value, when_used="json"),
+]
+"""A Decimal, a word or date, or None when there is no figure; a Decimal is written to JSON as a number."""
