@@ -19,8 +19,8 @@ lint: $(VENV)/.dev  ## style, types, import directions
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
 
-bench: $(VENV)/.dev  ## one JSON object of measured times
-	@$(BIN)/python tests/benchmarks/bench.py
+bench: $(VENV)/.dev  ## one JSON object of measured times; BENCH=full for every cell of the decision table
+	@PYTHONPATH=. $(BIN)/python tests/benchmarks/bench.py
 
 evidence: $(VENV)/.dev  ## one JSON object of errors against measured runs
 	@$(BIN)/clusterbuy backtest tests/data/runs.csv --quiet --json -

@@ -21,7 +21,7 @@ from optimizer.io.loaded import Loaded
 from optimizer.io.plans import read_plan
 from optimizer.io.scenario import SETS, load_scenario, reload_scenario
 from optimizer.io.shipped import located
-from optimizer.results import Comparison, Layout, LayoutRow, Plan, Provenance, SolveInfo, Verification
+from optimizer.results import Comparison, InputFile, Layout, LayoutRow, Plan, Provenance, SolveInfo, Verification
 from optimizer.schema.base import Precision
 from optimizer.schema.scenario import Scenario
 from optimizer.solver.assumed import assumed
@@ -34,6 +34,7 @@ from optimizer.solver.conflict import explain_infeasible
 from optimizer.solver.planner import Inputs, Modes, decide, prepare, refuse_unbounded, unsearched
 from optimizer.solver.plans import Report, plan_of
 from optimizer.solver.precheck import NOT_SEARCHED, impossible
+from optimizer.solver.replay import replay_breaches
 from optimizer.solver.search import SolverName
 from optimizer.version import __version__
 
@@ -174,15 +175,25 @@ def compare(
 def verify(plan: str | Path, *, library: Library | None = None) -> Verification:
     """Recompute every limit and number of a plan from the inputs it carries; tell which of their files changed since.
 
+    Limits and money by independent code, then the figures of the engine and the reasons of rejections by the engine
+    itself. No solver runs: that no better plan exists is the word of the proof the plan was made with.
+
     Raises:
         InputError: not a plan, or its inputs cannot be read.
     """
     record = read_plan(plan)
     loaded = reload_scenario(record.provenance.inputs, library)
     facts = Facts(loaded.scenario, loaded.library.platforms, loaded.library.architectures, loaded.quotes)
-    breaches = tuple(str(breach) for breach in check(record, facts))
+    found = check(record, facts) or tuple(replay_breaches(record, inputs_of(loaded)))
+    edited = (file.path for file in record.provenance.inputs if not _intact(file))
+    breaches = (*map(str, found), *(f"the content of {name} is not the one that was hashed" for name in edited))
     changed = tuple(text for file in record.provenance.inputs if (text := changed_since(file.path, file.sha256)))
     return Verification(ok=not breaches, breaches=breaches, changed_inputs=changed)
+
+
+def _intact(file: InputFile) -> bool:
+    """Return whether the content a plan carries is the one it states the hash of."""
+    return hashlib.sha256(file.content.encode("utf-8")).hexdigest() == file.sha256
 
 
 def changed_since(name: str, sha256: str) -> str | None:

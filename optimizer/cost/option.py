@@ -74,7 +74,7 @@ class Option:
         """Sort key, unique among options."""
         return (self.quote.quote, self.name, self.place, self.lots[-1].delivery)
 
-    @property
+    @cached_property
     def pool(self) -> str:
         """The pool it joins."""
         return pool_name(self.platform.id, self.place, self.system)

@@ -187,12 +187,14 @@ def _none(task: _Task, name: BaselineName, reason: str, status: str = "infeasibl
 
 
 def _behind(name: BaselineName, value: Decimal, task: _Task) -> Decimal:
-    """Return how much worse a baseline is than the plan.
+    """Return how much worse the objective a baseline states is than the one the plan will state.
 
     Raises:
         InternalError: it is better, so the plan is not the best.
     """
     own = task.plan.objective.value or Decimal(0)
+    if task.plan.objective.currency:
+        own = round_money(own, task.plan.objective.currency)
     gap = own - value if task.problem.frame.scenario.objective == "capacity" else value - own
     if gap < -NOISE * max(abs(own), Decimal(1)):
         raise InternalError(f"the baseline {name} ({value:,.2f}) is better than the plan called optimal ({own:,.2f})")
@@ -205,8 +207,8 @@ def _row(task: _Task, name: BaselineName, found: Found, detail: str | None = Non
     frame = task.problem.frame
     price, value = priced(found.choice, frame), objective_value(found.choice, task.prepared)
     currency = frame.scenario.currency
-    gap = _behind(name, value, task)
     in_money = task.plan.objective.currency is not None
+    stated = round_money(value, currency) if in_money else value
     return Baseline(
         name=name,
         status="optimal" if found.status == "optimal" else "feasible",
@@ -214,8 +216,8 @@ def _row(task: _Task, name: BaselineName, found: Found, detail: str | None = Non
         total=round_money(price.total, currency),
         npv=round_money(price.npv, currency),
         finish=found.choice.last_run,
-        objective=round_money(value, currency) if in_money else value,
-        difference=round_money(gap, currency) if in_money else gap,
+        objective=stated,
+        difference=_behind(name, stated, task),
         unit=task.plan.objective.unit,
         reason=None,
     )

@@ -57,6 +57,17 @@ class Highs:
         return Answer(outcome, values, value, bound)
 
 
+def lower_bound(model: LinearModel, objective: Terms, settings: Settings) -> tuple[Outcome, float | None]:
+    """Return the outcome of a model with continuous variables, and the dual bound HiGHS claims: floating point, no proof."""
+    _Quiet.resetGlobalScheduler(True)  # noqa: FBT003 - the library's argument has no name
+    solver = _Quiet()  # type: ignore[no-untyped-call]  # highspy leaves its constructor untyped
+    _configure(solver, settings)
+    solver.passModel(_translate(model, objective))
+    solver.run()
+    dual = solver.getInfo().mip_dual_bound * OBJECTIVE_UNIT
+    return _outcome(solver), dual if isfinite(dual) else None
+
+
 def _bound(dual: float) -> int | None:
     """Return a lower bound a little below what floating point says; None before there is one."""
     return ceil(dual - abs(dual) * TOLERANCE) if isfinite(dual) else None
@@ -97,7 +108,9 @@ def _translate(model: LinearModel, objective: Terms) -> highspy.HighsLp:
         cost[variable] = coefficient / OBJECTIVE_UNIT
     lp.col_cost_ = cost
     lp.col_lower_, lp.col_upper_ = np.array(model.lower, float), np.array(model.upper, float)
-    lp.integrality_ = [highspy.HighsVarType.kInteger] * len(model.names)
+    kinds = highspy.HighsVarType
+    numbers = range(len(model.names))
+    lp.integrality_ = [kinds.kContinuous if v in model.continuous else kinds.kInteger for v in numbers]
     starts, index, value, low, high = [0], [], [], [], []
     for row in model.rows:
         size = max((abs(coefficient) for _, coefficient in row.terms), default=1)

@@ -33,13 +33,14 @@ class Row:
 
 @dataclass(slots=True)
 class LinearModel:
-    """Integer variables with bounds, rows and an objective to minimise."""
+    """Variables with bounds, rows and an objective to minimise; all are integers but those of relaxations."""
 
     names: list[str] = field(default_factory=list)
     lower: list[int] = field(default_factory=list)
     upper: list[int] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     objective: dict[int, int] = field(default_factory=dict)
+    continuous: set[int] = field(default_factory=set)
 
     def integer(self, name: str, lower: int, upper: int) -> int:
         """Add an integer variable and return its index."""
@@ -51,6 +52,11 @@ class LinearModel:
     def boolean(self, name: str) -> int:
         """Add a 0/1 variable and return its index."""
         return self.integer(name, 0, 1)
+
+    def number(self, name: str, lower: int, upper: int) -> int:
+        """Add a variable that need not be whole (of relaxations, where a whole one would be as valid)."""
+        self.continuous.add(self.integer(name, lower, upper))
+        return len(self.names) - 1
 
     def add(
         self,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from optimizer.candidates.conditions import Conditions
@@ -25,6 +26,7 @@ from optimizer.solver.offers import unit_power_kw
 from optimizer.solver.problem import Pool, pools, supply_nodes
 from optimizer.solver.problem import Problem as Decision
 from optimizer.solver.profiles import build
+from optimizer.solver.relaxation import first_proof
 from optimizer.solver.search import Found, SolverName, search
 
 EVERY_NODE_COUNT_TO = 1024
@@ -220,4 +222,13 @@ def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique
     """
     if solver == "enumerate":
         return enumerate_plans(prepared.problem)
-    return search(prepared.problem, solver, settings, unique=unique)
+    started = time.monotonic()
+    answer, bound = first_proof(prepared.problem, settings)
+    if answer is not None:
+        return answer
+    limit = settings.time_limit_s
+    left = settings if limit is None else replace(settings, time_limit_s=max(0.01, limit + started - time.monotonic()))
+    found = search(prepared.problem, solver, left, unique=unique)
+    if bound is None or found.status in ("optimal", "infeasible"):
+        return found
+    return replace(found, bound=bound if found.bound is None else max(bound, found.bound))

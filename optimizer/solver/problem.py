@@ -64,7 +64,7 @@ class Pool:
     owned_nodes: int
     system: str = ""
 
-    @property
+    @cached_property
     def name(self) -> str:
         """``platform@place``, and the dedicated system."""
         return pool_name(self.platform.id, self.place, self.system)

@@ -179,7 +179,7 @@ def declare(problem: Problem) -> Builder:
     for pool in problem.pools:
         for option in pool.options:
             for workload, profiles in _served(builder, pool, option):
-                builder.orders += _orders(builder, pool, option, workload, profiles)
+                builder.orders += orders_of_option(builder, pool, option, workload, profiles)
     return builder
 
 
@@ -201,9 +201,18 @@ def _served(builder: Builder, pool: Pool, option: Option) -> list[tuple[str | No
     return [(None, [profile for own in starting.values() for profile in own])]
 
 
-def _orders(
+def orders_of_option(
     builder: Builder, pool: Pool, option: Option, workload: str | None, profiles: list[Profile | None]
 ) -> Iterator[Order]:
+    """Yield the orders of an option, one per price, with their variables declared.
+
+    Args:
+        builder: The model.
+        pool: The pool of the option.
+        option: The option.
+        workload: The run it is hired for where there are several; None = for all.
+        profiles: For whom it has units: everyone (None), or each run it is hired for.
+    """
     limit = units_limit(pool, option, builder.problem)
     pieces = possible_pieces(option, builder.frame)
     tiers = [None] if is_incremental(option) else list(dict.fromkeys(piece.tier for piece in pieces))

@@ -21,6 +21,7 @@ from optimizer.candidates.ranking import layouts
 from optimizer.io.library import Library
 from optimizer.schema.base import Precision
 from optimizer.solver.backend import Settings
+from tests.benchmarks.decisions import FULL, SHORT, table
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "optimizer.cli"]
@@ -98,6 +99,7 @@ def main() -> None:
         "compare_dense_500b_wall_s": wall_s("compare", "scenarios/dense-500b.yaml", "--quiet"),
         "layout_space_500b_4096": layout_space(),
         "analyses": analyses(),
+        "decisions": table(**(FULL if os.environ.get("BENCH") == "full" else SHORT)),
     }
     print(json.dumps(figures, indent=2))
 

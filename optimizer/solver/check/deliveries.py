@@ -64,6 +64,9 @@ def delivery_breaches(where: str, award: Award, offer: Offer, platform: Platform
     if isinstance(offer, RegionOffer):
         first = earliest_start(offer, platform, scenario)
         last = offer.start[1] if offer.start else None
+        stated = tuple((lot.units, lot.delivery_date) for lot in award.lots)
+        if stated and stated != ((award.units, award.delivery_date),):
+            yield Breach("lots", where, str(stated), f"{award.units} units on {award.delivery_date}")
         if award.delivery_date < first or (last is not None and award.delivery_date > last):
             yield Breach("delivery", where, str(award.delivery_date), f"{first} to {last or 'any later day'}")
     elif not readings(award, offer, platform, scenario):

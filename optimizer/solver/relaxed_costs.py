@@ -1,0 +1,110 @@
+"""Costs of the node-day relaxation: never more than what the same decision costs in a plan.
+
+Recurring costs, sale and energy are counted as if the last run ended on the earliest day on which any run can (later is
+never cheaper); tables of ``costs`` at their lowest amount; value of use at its highest, as soon as anything can be used.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+from optimizer.cost.after import After
+from optimizer.cost.charge import Charge
+from optimizer.cost.entries import COUNTED, counted_charge, matching, table
+from optimizer.cost.frame import DAY, Frame
+from optimizer.cost.items import HOURS_PER_DAY, order_charges, system_charges, unit_charges
+from optimizer.cost.option import Option, Piece, unit_prices
+from optimizer.cost.plan_cost import owned_charges, present_value
+from optimizer.cost.value import value_charges
+from optimizer.schema.quote import ReservedOffer
+from optimizer.solver.ledger import scale_digits
+from optimizer.solver.variables import Builder
+from optimizer.units import add_months, month_end
+
+
+def book_awards(builder: Builder, earliest_end: dt.date) -> None:
+    """Book orders and their units, what we have, and what it may earn."""
+    frame = builder.frame
+    after = After(frame.scenario.after_run.policy, earliest_end)
+    builder.ledger.book(builder.one, owned_charges(after, frame))
+    for order in builder.orders:
+        builder.ledger.book(order.index, order_charges(order.option, frame))
+        for var in order.pieces:
+            builder.ledger.book(var.index, unit_charges(var.piece, after, frame))
+            builder.ledger.book(var.index, _entries(var.piece, after, frame))
+    if after.policy == "use":
+        builder.ledger.book(builder.one, _most_value(earliest_end, frame))
+
+
+def _entries(piece: Piece, after: After, frame: Frame) -> Iterator[Charge]:
+    """Yield what one unit pays for counted entries at the lowest amount of their tables."""
+    for entry in matching(frame, piece.option):
+        if entry.per in COUNTED:
+            lowest = min(amount for _, amount in table(entry, frame))
+            charge = counted_charge(entry, lowest, piece, after, frame)
+            if charge:
+                yield charge
+
+
+def _most_value(earliest_end: dt.date, frame: Frame) -> Iterator[Charge]:
+    """Yield receipts of the whole cap from the earliest end to the horizon, without decline."""
+    cap = frame.scenario.after_run.max_accelerators or 0
+    first = earliest_end + DAY
+    while cap and first <= frame.last_day:
+        last = min(add_months(first, 12) - DAY, frame.last_day)
+        yield from value_charges(cap, first, last, first - DAY, frame)
+        first = last + DAY
+
+
+def rented_rate(options: list[Option], last: dt.date, frame: Frame) -> tuple[Decimal, Decimal]:
+    """Return the least present value and the least cash of one rented node-day used until a day.
+
+    Whatever the contract, each hour a unit is used is paid at its price, at the latest when contract or month end.
+    Systems paid by the run cost nothing by the day.
+    """
+    rates = []
+    for option in options:
+        if option.is_dedicated:
+            return Decimal(0), Decimal(0)
+        tax = option.quote.tax
+        price = min(money for _, money in unit_prices(option, frame)) * HOURS_PER_DAY
+        cash = price * (1 if tax.recoverable else 1 + tax.rate) / option.platform.nodes_per_unit
+        months = option.offer.term_months if isinstance(option.offer, ReservedOffer) else 0
+        rates.append((cash * frame.discount(month_end(add_months(last, months))), cash))
+    return min(value for value, _ in rates), min(cash for _, cash in rates)
+
+
+def book_rented(builder: Builder, variable: int, rate: tuple[Decimal, Decimal]) -> None:
+    """Book rented node-days: their value, and their cash in the total budget (no year can be told)."""
+    builder.ledger.npv[variable] += rate[0]
+    builder.ledger.outflow[variable] += rate[1]
+
+
+def book_system(builder: Builder, here: int, options: list[Option]) -> None:
+    """Book the least price of a run on a dedicated system."""
+    frame = builder.frame
+    prices = [list(system_charges(option, frame)) for option in options]
+    builder.ledger.npv[here] += min(sum((present_value(c, frame) for c in own), Decimal(0)) for own in prices)
+    builder.ledger.outflow[here] += min(sum((c.amount for c in own), Decimal(0)) for own in prices)
+
+
+def budgets(builder: Builder) -> None:
+    """Add the rows of the budgets, every coefficient rounded in favour of the plan."""
+    limits, frame = builder.frame.scenario.budget, builder.frame
+    rows = [("total", builder.ledger.outflow, limits.total)] if limits.total is not None else []
+    rows += [
+        (year, builder.ledger.outflow_by_year.get(year, {}), money) for year, money in limits.by_fiscal_year.items()
+    ]
+    for name, booked, money in rows:
+        amount = frame.amount(money)
+        digits = scale_digits([dict(booked), {builder.one: amount}], builder.model.upper, frame.scenario.currency)
+        terms = [(v, floored(paid, digits)) for v, paid in booked.items()]
+        upper = int(amount.scaleb(digits).to_integral_value(ROUND_CEILING))
+        builder.model.add("budget", name, terms, upper=upper)
+
+
+def floored(amount: Decimal, digits: int) -> int:
+    """Return an amount in whole units of 10^-digits, rounded down."""
+    return int(amount.scaleb(digits).to_integral_value(ROUND_FLOOR))
