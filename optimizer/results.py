@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
-from optimizer.json_numbers import Figure as Figure
-from optimizer.json_numbers import Number as Number
+from optimizer.json_numbers import Figure, Number
 
 if TYPE_CHECKING:
     import pandas as pd

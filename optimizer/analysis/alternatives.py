@@ -15,7 +15,8 @@ from optimizer.cost.choice import Choice
 from optimizer.cost.plan_cost import Priced
 from optimizer.io.library import Library
 from optimizer.io.loaded import Loaded
-from optimizer.results import Conflict, Number, Result
+from optimizer.json_numbers import Number
+from optimizer.results import Conflict, Result
 from optimizer.schema.scenario import Scenario
 from optimizer.solver.assemble import priced
 from optimizer.solver.bounds import bounder

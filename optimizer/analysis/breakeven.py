@@ -19,7 +19,8 @@ from optimizer.api import SolveOptions, inputs_of
 from optimizer.cost.frame import Frame
 from optimizer.errors import InputError, Problem
 from optimizer.io.loaded import Loaded
-from optimizer.results import Number, Result
+from optimizer.json_numbers import Number
+from optimizer.results import Result
 from optimizer.schema.base import Money
 from optimizer.schema.quote import Offer, TieredPrice
 from optimizer.solver.planner import Modes

@@ -13,7 +13,8 @@ from optimizer.errors import InputError, Problem
 from optimizer.io.plans import read_plan
 from optimizer.io.scenario import SETS
 from optimizer.io.yaml_reader import read_yaml
-from optimizer.results import Award, Figure, InputFile, Plan, Result, WorkloadPlan
+from optimizer.json_numbers import Figure
+from optimizer.results import Award, InputFile, Plan, Result, WorkloadPlan
 
 
 class InputChange(Result):

@@ -20,7 +20,8 @@ from optimizer.cost.frame import Frame
 from optimizer.errors import ClusterbuyError, InputError, Problem, did_you_mean
 from optimizer.io.library import Library
 from optimizer.io.loaded import Loaded
-from optimizer.results import Conflict, Number, Rejection, Result
+from optimizer.json_numbers import Number
+from optimizer.results import Conflict, Rejection, Result
 from optimizer.schema.platform import Platform
 from optimizer.schema.scenario import Scenario
 from optimizer.solver.compare import only

@@ -10,7 +10,8 @@ from math import ceil
 
 from optimizer.analysis.bench import Bench
 from optimizer.cost.frame import Frame
-from optimizer.results import Figure, LimitName, Rejection, Relaxation
+from optimizer.json_numbers import Figure
+from optimizer.results import LimitName, Rejection, Relaxation
 from optimizer.schema.base import EvidenceLevel
 from optimizer.schema.quote import BlockOffer, Offer
 from optimizer.schema.scenario import Zone

@@ -17,7 +17,8 @@ from optimizer.api import SolveOptions, inputs_of
 from optimizer.cost.choice import Choice
 from optimizer.cost.frame import Frame
 from optimizer.io.loaded import Loaded
-from optimizer.results import Number, Result
+from optimizer.json_numbers import Number
+from optimizer.results import Result
 from optimizer.solver.assemble import priced
 from optimizer.solver.planner import Modes, prepare
 from optimizer.solver.problem import Problem

@@ -23,7 +23,8 @@ from optimizer.api import SolveOptions
 from optimizer.engine.layouts import Booleans
 from optimizer.errors import InputError, Problem
 from optimizer.io.loaded import Loaded
-from optimizer.results import Number, Result
+from optimizer.json_numbers import Number
+from optimizer.results import Result
 from optimizer.schema.ranges import Ranges
 from optimizer.version import __version__
 

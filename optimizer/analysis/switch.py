@@ -11,7 +11,8 @@ from pydantic import ConfigDict
 
 from optimizer.cost.choice import Choice, Taken
 from optimizer.cost.frame import Frame
-from optimizer.results import Figure, Result
+from optimizer.json_numbers import Figure
+from optimizer.results import Result
 from optimizer.schema.base import Money
 from optimizer.schema.price import Price, TieredPrice
 from optimizer.schema.quote import Offer, RegionOffer, SiteOffer

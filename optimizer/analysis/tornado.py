@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime as dt
 
 from optimizer.analysis.decisions import Decision
-from optimizer.results import Number, Result
+from optimizer.json_numbers import Number
+from optimizer.results import Result
 
 
 class End(Result):

@@ -11,7 +11,8 @@ from optimizer.analysis.switch import earlier
 from optimizer.cost.choice import Choice
 from optimizer.cost.frame import Frame
 from optimizer.errors import InputError
-from optimizer.results import Number, Result
+from optimizer.json_numbers import Number
+from optimizer.results import Result
 from optimizer.schema.base import EvidenceLevel, OfferType
 from optimizer.solver.plans import objective_value
 

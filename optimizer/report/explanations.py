@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from optimizer.json_numbers import Figure
 from optimizer.report.console import table
 from optimizer.report.text import UNKNOWN, amount, number, share
-from optimizer.results import Conflict, ConflictLimit, Figure, Relaxation
+from optimizer.results import Conflict, ConflictLimit, Relaxation
 
 if TYPE_CHECKING:
     from optimizer.analysis.alternatives import Alternatives
