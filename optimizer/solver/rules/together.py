@@ -84,14 +84,12 @@ def follow(builder: Builder) -> None:
         before = [(index, -1) for profile, index in ending[start] if leads(profile, own[0][0], builder.frame)]
         terms = [*((index, 1) for _, index in own), *before]
         builder.model.add("follow", f"{name} {pool} {start}", terms, upper=0)
+    starting: dict[tuple[str, dt.date], list[Term]] = defaultdict(list)
+    for profile, index in builder.chosen.items():
+        starting[profile.pool.name, profile.run.start].append((index, -1))
     for order in builder.orders:
         if order.option.follows and not order.option.is_hired:
-            ready = order.option.lots[0].ready
-            starts = [
-                (index, -1)
-                for profile, index in builder.chosen.items()
-                if profile.pool.name == order.option.pool and profile.run.start == ready
-            ]
+            starts = starting[order.option.pool, order.option.lots[0].ready]
             builder.model.add("follow", builder.model.names[order.index], [(order.index, 1), *starts], upper=0)
 
 
