@@ -26,6 +26,9 @@ from optimizer.solver.problem import Pool, Problem, supply_nodes, window
 from optimizer.solver.search import Found, SolverName
 from optimizer.units import round_money
 
+SECONDS = 10.0
+"""Longest search for an alternative of several runs; it is then called feasible."""
+
 NOISE = Decimal("1e-9")
 """Relative difference of two objectives that a solver's whole units may hide."""
 
@@ -47,10 +50,18 @@ class _Task:
     def problem(self) -> Problem:
         return self.prepared.problem
 
+    @property
+    def effort(self) -> Settings:
+        """The settings; with several runs an alternative is not worth more than some seconds."""
+        limit = self.settings.time_limit_s
+        if not self.problem.several:
+            return self.settings
+        return replace(self.settings, time_limit_s=min(SECONDS, limit if limit is not None else SECONDS))
+
     def solved(self, problem: Problem) -> Found:
         """Return the best decision of a problem with fewer offers, checked independently."""
         own = replace(self.prepared, problem=problem)
-        found = decide(own, self.solver, self.settings, unique=True)
+        found = decide(own, self.solver, self.effort, unique=True)
         if found.choice is not None:
             checked_choice(found.choice, own, self.inputs.with_frame(problem.frame))
         return found

@@ -163,18 +163,21 @@ def _staged(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool)
     blocks = Blocks(field_of(problem), effort.ends)
     best = _first_plan(problem, blocks, solver, effort)
     least = guessed(blocks)
-    final, columns = None, Columns((), -np.inf, complete=False)
+    final: _Solved | None = None
+    sizes: object = None
+    columns = Columns((), -np.inf, complete=False)
     for cutoff in _cutoffs(least, best):
         columns = reduced(blocks, min(cutoff, _cutoff(best)))
-        if len(columns) > IN_ONE_MODEL:
+        if len(columns) > IN_ONE_MODEL and columns.sizes != sizes:
             some = listed(problem, blocks.field.outlook, first_of(columns, IN_ONE_MODEL))
             best = _better(best, _solve(some, solver, effort.at_most(SECONDS_TO_IMPROVE)))
             columns = reduced(blocks, min(cutoff, _cutoff(best)))
         if len(columns) > MOST_COLUMNS:
             columns = replace(columns, complete=False)
             break
-        final = _solve(listed(problem, blocks.field.outlook, columns), solver, effort) if len(columns) else None
-        best = _better(best, final)
+        if columns.sizes != sizes:
+            final = _solve(listed(problem, blocks.field.outlook, columns), solver, effort) if len(columns) else None
+            best, sizes = _better(best, final), columns.sizes
         if effort.is_over or (best is not None and best.value is not None and float(best.value) <= cutoff):
             break
     _bounds_hold(final, best, columns)
