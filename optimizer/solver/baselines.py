@@ -29,6 +29,9 @@ from optimizer.solver.problem import Pool, Problem, supply_nodes, window
 from optimizer.solver.search import Found, SolverName
 from optimizer.units import round_money
 
+SECONDS = 10.0
+"""Longest search for an alternative of several runs; it is then called feasible."""
+
 NOISE = Decimal("1e-9")
 """Relative difference of two objectives that a solver's whole units may hide."""
 
@@ -61,8 +64,8 @@ class _Task:
 
     @property
     def is_large(self) -> bool:
-        """Whether runs are too many to list: then each baseline has a time limit."""
-        return self.problem.windows is not None
+        """Whether there are several runs: then each baseline has a time limit."""
+        return self.problem.several
 
     def solved(self, problem: Problem) -> Found:
         """Return the best decision of a problem with fewer offers, checked independently."""
