@@ -9,10 +9,7 @@ JOBS ?= 2
 demo: $(VENV)/.installed  ## solve the shipped question, print the plan, write build/plan.json and its reports
 	@mkdir -p build
 	$(BIN)/clusterbuy solve scenarios/dense-500b.yaml --json build/plan.json
-	$(BIN)/clusterbuy report build/plan.json -o build/report.html
-	$(BIN)/clusterbuy report build/plan.json -o build/report.xlsx
-	$(BIN)/clusterbuy report build/plan.json -o build/memo.md
-	$(BIN)/clusterbuy report build/plan.json -o build/orders.csv
+	for kind in html xlsx md csv; do $(BIN)/clusterbuy report build/plan.json -o build/report.$$kind || exit; done
 
 test: $(VENV)/.dev  ## the whole suite
 	$(BIN)/python -m pytest -q -n $(JOBS)
