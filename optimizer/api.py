@@ -244,12 +244,6 @@ def _intact(file: InputFile) -> bool:
     return hashlib.sha256(file.content.encode("utf-8")).hexdigest() == file.sha256
 
 
-def changed_since(name: str, sha256: str) -> str | None:
-    """Return the name of a file that reads differently now, or was not found from here; None when it is the same."""
-    state = input_state(name, sha256)
-    return {"same": None, "changed": name, "not found": f"{name} (not found from this folder)"}[state]
-
-
 def layouts(
     *,
     architecture: str,

@@ -20,7 +20,7 @@ from optimizer.analysis.tornado import Sensitivity
 from optimizer.errors import InputError, Problem
 from optimizer.io.document import path_text
 from optimizer.io.json_schema import json_schema
-from optimizer.results import Baseline, Comparison, InputFile, Plan, Result
+from optimizer.results import Baseline, Comparison, Conflict, InputFile, Plan, Result
 
 Analysis = Alternatives | Breakeven | Comparison | Explanation | Pareto | Risk | Sensitivity
 """An answer that a plan can keep."""
@@ -93,8 +93,8 @@ def analyses_of(plan: Plan) -> Analyses:
         ) from None
 
 
-def with_analysis(plan: Plan, answer: Analysis, files: Sequence[InputFile]) -> Plan:
-    """Return a plan that carries one more answer.
+def with_analysis(plan: Plan, answer: Analysis | Conflict, files: Sequence[InputFile]) -> Plan:
+    """Return a plan that carries one more answer; the conflict of an infeasible one gets its smallest changes.
 
     Args:
         plan: The plan.
@@ -105,6 +105,8 @@ def with_analysis(plan: Plan, answer: Analysis, files: Sequence[InputFile]) -> P
         InputError: the plan was made from other inputs, or carries analyses of another form.
     """
     refuse_other_inputs(plan, files)
+    if isinstance(answer, Conflict):
+        return plan.model_copy(update={"conflict": answer})
     kept = analyses_of(plan).with_(answer)
     return plan.model_copy(update={"analyses": kept.model_dump(by_alias=True)})
 

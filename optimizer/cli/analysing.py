@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from optimizer.analysis.kept import Analysis
     from optimizer.analysis.sweep import Progress, Sweeping, Tell
     from optimizer.io.loaded import Loaded
-    from optimizer.results import Result
+    from optimizer.results import Conflict, Result
 
-_Answer = TypeVar("_Answer", bound="Analysis")
+_Answer = TypeVar("_Answer", bound="Analysis | Conflict")
 
 ROW_ENDINGS = (".csv", ".parquet")
 """Endings of tables that ``--rows`` can write."""
@@ -94,7 +94,7 @@ def asked(
     return Asked(loaded, options, output, keep_in.plan)
 
 
-def keep(path: Path, answer: Analysis, loaded: Loaded) -> None:
+def keep(path: Path, answer: Analysis | Conflict, loaded: Loaded) -> None:
     """Store an analysis under ``analyses`` of a plan file, so that reports show it.
 
     Raises:

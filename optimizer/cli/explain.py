@@ -9,7 +9,6 @@ import typer
 
 from optimizer.cli.analysing import asked
 from optimizer.cli.options import KeepOptions, LibraryOptions, OutputOptions, ScenarioOptions, command
-from optimizer.cli.output import deliver
 
 
 @command("explain")
@@ -30,7 +29,6 @@ def explain(
     """Why infeasible, with the smallest changes; or why not a platform, vendor or quote; else why this plan."""
     from optimizer.analysis.explain import Question
     from optimizer.analysis.explain import explain as explained
-    from optimizer.io.json_text import json_text, rounded
     from optimizer.report.explanations import explanation_screen, infeasible_screen
     from optimizer.results import Conflict
 
@@ -39,7 +37,6 @@ def explain(
     pinned = pin or ()
     found = explained(about.loaded, options=options.solve_options(), question=question, pinned=pinned, worth=worth)
     if isinstance(found, Conflict):
-        result = rounded(found, about.loaded.scenario.currency)
-        deliver(output, json_text(result), lambda: infeasible_screen(result, pinned))
+        about.deliver(found, lambda shown: infeasible_screen(shown, pinned))
     else:
         about.deliver(found, explanation_screen)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optimizer.analysis.kept import Analyses, analyses_of
-from optimizer.api import changed_since
+from optimizer.api import input_state
 from optimizer.errors import InputError
 from optimizer.io.consistency import horizon_end
 from optimizer.io.json_text import rounded_plan
@@ -151,7 +151,8 @@ def read_source(path: str | Path, library: Library | None = None) -> Source:
         loaded = reload_scenario(inputs, library) if inputs else None
     except InputError as error:
         unread = str(error)
-    differing = {file.path: changed_since(file.path, file.sha256) for file in inputs}
-    changed = tuple(path for path, text in differing.items() if text == path)
-    missing = tuple(path for path, text in differing.items() if text not in (None, path))
+    folder = Path(path).parent
+    states = {file.path: input_state(file.path, file.sha256, folder) for file in inputs}
+    changed = tuple(name for name, state in states.items() if state == "changed")
+    missing = tuple(name for name, state in states.items() if state == "not found")
     return Source(plan, str(path), loaded, unread, changed, missing, analyses_of(plan))

@@ -26,6 +26,8 @@ def _grids(frame: Frame) -> Iterator[AssumptionUsed]:
         yield AssumptionUsed(name="node counts considered", value=counts, source="grid of the search")
         yield AssumptionUsed(name="layouts considered", value=Grid().stated, source="grid of the search")
     starts = "on release, or when an award of the pool becomes ready"
+    if len(frame.scenario.workloads) > 1:
+        starts += ", or the day after the end of a run that it follows or that shares its pool"
     yield AssumptionUsed(name="days a run may start", value=starts, source="grid of the search")
 
 

@@ -6,10 +6,12 @@ signed already stay in every one of them.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
+from typing import Literal
 
 from optimizer.cost.choice import Choice
 from optimizer.cost.frame import Frame
@@ -26,6 +28,9 @@ from optimizer.solver.plans import checked_choice, objective_value
 from optimizer.solver.problem import Pool, Problem, supply_nodes, window
 from optimizer.solver.search import Found, SolverName
 from optimizer.units import round_money
+
+SECONDS = 10.0
+"""Longest search for an alternative of several runs; it is then called feasible."""
 
 NOISE = Decimal("1e-9")
 """Relative difference of two objectives that a solver's whole units may hide."""
@@ -59,8 +64,8 @@ class _Task:
 
     @property
     def is_large(self) -> bool:
-        """Whether runs are too many to list: then each baseline has a time limit."""
-        return self.problem.windows is not None
+        """Whether there are several runs: then each baseline has a time limit."""
+        return self.problem.several
 
     def solved(self, problem: Problem) -> Found:
         """Return the best decision of a problem with fewer offers, checked independently."""
@@ -155,8 +160,11 @@ def _capped(frame: Frame, most: dict[tuple[str, str], int]) -> Frame:
 def _single_quote(task: _Task) -> Baseline:
     """Return the best plan that signs one quote, whichever it is; the plan itself when it does."""
     quotes = sorted({option.quote.quote for option in task.problem.options})
+    signed = sorted({award.quote for award in task.plan.awards})
     if not quotes:
         return _none(task, "single_quote", "no quote can be used")
+    if len(signed) == 1:
+        return _itself(task, signed[0])
     promising = _promising(task.problem, quotes)
     tried = promising[:PROMISING_QUOTES] if task.is_large else promising
     best: tuple[Decimal, str, Found] | None = None
@@ -174,6 +182,15 @@ def _single_quote(task: _Task) -> Baseline:
         return _none(task, "single_quote", reason, "unknown" if unknown else "infeasible")
     found = replace(best[2], status="feasible") if unknown else best[2]
     return _row(task, "single_quote", found, detail=best[1])
+
+
+def _itself(task: _Task, quote: str) -> Baseline:
+    """Return the plan as its own baseline."""
+    cost, value = task.plan.cost, task.plan.objective.value
+    if cost is None or value is None:
+        raise TypeError("a plan with awards has a cost and an objective")
+    finish = max(run.end for run in task.plan.workloads.values())
+    return _stated(task, "single_quote", "optimal", (cost.total, cost.npv, value, finish), quote)
 
 
 def _promising(problem: Problem, quotes: Iterable[str]) -> list[tuple[float, str, Problem]]:
@@ -270,18 +287,29 @@ def _behind(name: BaselineName, value: Decimal, task: _Task) -> Decimal:
 def _row(task: _Task, name: BaselineName, found: Found, detail: str | None = None) -> Baseline:
     if found.choice is None:
         raise TypeError("a baseline without a plan has no figures")
-    frame = task.problem.frame
-    price, value = priced(found.choice, frame), objective_value(found.choice, task.prepared)
-    currency = frame.scenario.currency
-    in_money = task.plan.objective.currency is not None
-    stated = round_money(value, currency) if in_money else value
+    price, value = priced(found.choice, task.problem.frame), objective_value(found.choice, task.prepared)
+    status: Literal["optimal", "feasible"] = "optimal" if found.status == "optimal" else "feasible"
+    return _stated(task, name, status, (price.total, price.npv, value, found.choice.last_run), detail)
+
+
+def _stated(
+    task: _Task,
+    name: BaselineName,
+    status: Literal["optimal", "feasible"],
+    figures: tuple[Decimal, Decimal, Decimal, dt.date],
+    detail: str | None,
+) -> Baseline:
+    """Return a baseline with its total, present value, objective and finish."""
+    total, npv, value, finish = figures
+    currency = task.problem.frame.scenario.currency
+    stated = round_money(value, currency) if task.plan.objective.currency else value
     return Baseline(
         name=name,
-        status="optimal" if found.status == "optimal" else "feasible",
+        status=status,
         detail=detail,
-        total=round_money(price.total, currency),
-        npv=round_money(price.npv, currency),
-        finish=found.choice.last_run,
+        total=round_money(total, currency),
+        npv=round_money(npv, currency),
+        finish=finish,
         objective=stated,
         difference=_behind(name, stated, task),
         unit=task.plan.objective.unit,

@@ -169,6 +169,11 @@ class Columns:
     bound: float
     complete: bool
 
+    @property
+    def sizes(self) -> tuple[tuple[Block, int], ...]:
+        """How many schedules of each block: more within a higher cutoff, else the same."""
+        return tuple((block, len(found)) for block, found in self.groups)
+
     def __len__(self) -> int:
         """Return how many columns there are."""
         return sum(len(found) for _, found in self.groups)

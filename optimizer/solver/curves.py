@@ -69,7 +69,13 @@ def _at_least(exactly: Costs) -> Costs:
     return np.minimum.accumulate(exactly[..., ::-1], axis=-1)[..., ::-1]
 
 
-def curve(pool: Pool, after: After, most_nodes: int, last_start: int, frame: Frame) -> Curve:
+Worth = Callable[[Option], tuple[float, float]]
+"""What a unit of an option earns at most after the last run, and how many units may earn it."""
+
+
+def curve(
+    pool: Pool, after: After, most_nodes: int, last_start: int, frame: Frame, worth: Worth | None = None
+) -> Curve:
     """Return the supply curve of a pool in an after-run situation, up to some nodes in use at once.
 
     Args:
@@ -78,6 +84,7 @@ def curve(pool: Pool, after: After, most_nodes: int, last_start: int, frame: Fra
         most_nodes: Most nodes asked for.
         last_start: Last day (since today) on which a run may start.
         frame: Dates and rates.
+        worth: What each award may earn, taken off its cost; None = nothing.
     """
     options = _lasting(pool, last_start, frame)
     first = [0] if pool.owned_nodes else []
@@ -85,6 +92,8 @@ def curve(pool: Pool, after: After, most_nodes: int, last_start: int, frame: Fra
     bound = PoolBound(replace(pool, options=tuple(options)), frame, after)
     size = ceil(max(0, most_nodes - pool.owned_nodes) / pool.platform.nodes_per_unit) + 1
     priced = [_award_costs(option, _rates(option, bound, frame), size, frame) for option in options]
+    if worth is not None:
+        priced = [_earning(awards, *worth(option)) for option, awards in zip(options, priced, strict=True)]
     rows = [_class_costs(options, priced, frame.today + day * DAY, pool, size, frame) for day in ready]
     least = np.array(rows, dtype=np.float64).reshape(len(rows), size)
     return Curve(pool, np.array(ready, dtype=np.int64), least, bound.shared if options else 0.0, _supply(options))
@@ -138,6 +147,10 @@ class _Awards:
 
     units: Counts
     costs: Costs
+
+
+def _earning(awards: _Awards, value_per_unit: float, most_units: float) -> _Awards:
+    return _Awards(awards.units, awards.costs - np.minimum(awards.units, most_units) * value_per_unit)
 
 
 def _award_costs(option: Option, pieces: Sequence[tuple[Piece, float]], size: int, frame: Frame) -> _Awards:

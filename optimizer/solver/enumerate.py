@@ -41,6 +41,10 @@ def enumerate_plans(problem: Problem) -> Found:
     Raises:
         InputError: more than ``MOST_DECISIONS`` decisions.
     """
+    if problem.windows is not None:
+        found = "more runs than can be listed"
+        fix = "Use --solver auto, or fewer modes and offers"
+        raise InputError([InputProblem("--solver enumerate", found, f"at most {MOST_DECISIONS:,} decisions", fix)])
     size = 0
     for runs in _schedules(problem):
         size += prod(len(own) for own in _menus(problem, runs))

@@ -97,7 +97,9 @@ class CompactModel:
 
     def choice(self, values: list[int]) -> Choice:
         """Return the decision that variable values stand for."""
-        runs = tuple(profile.run for profile, index in self.builder.chosen.items() if values[index])
+        order = list(self.builder.frame.scenario.workloads)
+        chosen = [profile for profile, index in self.builder.chosen.items() if values[index]]
+        runs = tuple(profile.run for profile in sorted(chosen, key=lambda profile: order.index(profile.workload)))
         taken = [_taken(order, values) for order in self.builder.orders if values[order.index]]
         return Choice(tuple(sorted(taken, key=award_key)), runs)
 

@@ -7,6 +7,7 @@ a day is rounded down to the next entry of a table.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,11 +22,12 @@ from optimizer.cost.option import Option, unit_prices
 from optimizer.cost.plan_cost import owned_charges, present_value
 from optimizer.cost.value import value_charges
 from optimizer.results import Candidate
-from optimizer.solver.curves import Costs, Counts, curve
+from optimizer.schema.quote import BlockOffer
+from optimizer.solver.curves import Costs, Counts, Curve, Worth, curve
 from optimizer.solver.problem import Pool
 from optimizer.units import fiscal_year, month_end
 
-USE_STEP_DAYS = 7
+USE_STEP_DAYS = 21
 """Days between the last days for which the value of use is tabled."""
 
 LEAST_TABLED = 32
@@ -73,8 +75,7 @@ class PoolTable:
         nodes = _tabled(slots)
         latest = max(slot.last - int(slot.days.min(initial=1)) + 1 for slot in slots)
         if policy == "use":
-            idle = curve(pool, After("idle", frame.last_day), nodes, latest, frame)
-            curves = [idle.used(*_worth(pool, int(day), frame)) for day in lasts]
+            curves = _used(pool, lasts, nodes, latest, frame)
         else:
             ends = lasts if After(policy, frame.last_day).matters else [(frame.last_day - frame.today).days]
             after = [After(policy, frame.today + int(day) * DAY) for day in ends]
@@ -99,10 +100,10 @@ class PoolTable:
         return np.where(impossible, np.inf, np.where(classes < 0, 0.0, known))
 
     @cached_property
-    def per_node_day(self) -> float:
-        """Least price of a hired node for a day, undiscounted; a dedicated system's is for the run."""
-        prices = [_day_price(option, self.frame) for option in self.hired if not option.is_dedicated]
-        return min(prices, default=np.inf)
+    def hires(self) -> tuple[Hire, ...]:
+        """Offers of nodes hired for one run; dedicated systems are not among them."""
+        offers = {option.offer_key: option for option in self.hired if not option.is_dedicated}
+        return tuple(_hire(option, self.frame) for option in offers.values())
 
     @cached_property
     def per_run(self) -> float:
@@ -123,19 +124,52 @@ def _only_term(pool: Pool) -> int | None:
     return months * LONGEST_MONTH_DAYS
 
 
-def _worth(pool: Pool, last: int, frame: Frame) -> tuple[float, float]:
-    """Return what a unit in use earns at most after a last day, and the units that may."""
+def _used(pool: Pool, lasts: Counts, nodes: int, latest: int, frame: Frame) -> list[Curve]:
+    """Return curves less receipts of use: of bought nodes together, of contracts each to its own end."""
+    idle = After("idle", frame.last_day)
+    if any(option.is_purchase for option in pool.options):
+        one = curve(pool, idle, nodes, latest, frame)
+        return [one.used(*_worth(pool, int(day), frame.last_day, frame)) for day in lasts]
+
+    def worth(day: int) -> Worth:
+        return lambda option: _worth(pool, day, option.last_day(frame), frame)
+
+    return [curve(pool, idle, nodes, latest, frame, worth(int(day))) for day in lasts]
+
+
+def _worth(pool: Pool, last: int, until: dt.date, frame: Frame) -> tuple[float, float]:
+    """Return what a unit in use earns at most between a last run and a day, and the units that may."""
     end, per_unit = frame.today + last * DAY, pool.platform.accelerators_per_unit
-    receipts = value_charges(1, end + DAY, frame.last_day, end, frame)
+    receipts = value_charges(1, end + DAY, until, end, frame) if until > end else ()
     value = -float(sum(present_value(charge, frame) for charge in receipts))
     return value * per_unit, (frame.scenario.after_run.max_accelerators or 0) / per_unit
 
 
-def _day_price(option: Option, frame: Frame) -> float:
+@dataclass(frozen=True, eq=False)
+class Hire:
+    """The least price of a hired node.
+
+    Attributes:
+        per_day: Price of a day, undiscounted.
+        wait: Days it is hired before the run starts.
+        lengths: Days in use -> days of the shortest block (unending where none is long enough); None by the hour.
+    """
+
+    per_day: float
+    wait: int
+    lengths: Costs | None
+
+
+def _hire(option: Option, frame: Frame) -> Hire:
     tax = option.quote.tax
     kept = 1.0 if tax.recoverable else 1.0 + float(tax.rate)
     least = min(price for _, price in unit_prices(option, frame))
-    return float(least * HOURS_PER_DAY) * kept / option.platform.nodes_per_unit
+    first, wait = option.lots[0].delivery, (option.lots[0].ready - option.lots[0].delivery).days
+    lengths = None
+    if isinstance(option.offer, BlockOffer):
+        ends = [option.hire_end(first + day * DAY) for day in range((frame.horizon - frame.today).days + wait)]
+        lengths = np.array([np.inf, *((end - first).days + 1 if end else np.inf for end in ends)], dtype=np.float64)
+    return Hire(float(least * HOURS_PER_DAY) * kept / option.platform.nodes_per_unit, wait, lengths)
 
 
 class Outlook:
@@ -160,6 +194,8 @@ class Outlook:
         horizon = (frame.horizon - frame.today).days
         self.months = [month_end(frame.today + day * DAY) for day in range(horizon + 1)]
         self.later = np.array([float(frame.discount(day)) for day in self.months])
+        self.today = np.array([float(frame.discount(frame.today + day * DAY)) for day in range(horizon + 1)])
+        self.days = np.concatenate([[0.0], np.cumsum(self.later)])
         self._cashes: dict[tuple[str, str | None], Costs] = {}
         self.constant = self._constant()
 
@@ -229,10 +265,16 @@ class Outlook:
 
     def hire(self, slot: Slot, modes: Counts, starts: Counts) -> Costs:
         """Return what one node hired for a run costs at least; infinite where none is."""
-        table = self.tables[slot.pool]
-        if not np.isfinite(table.per_node_day):
-            return np.full(np.broadcast(modes, starts).shape, np.inf)
-        return np.asarray(table.per_node_day * slot.days[modes] * self.later[starts + slot.days[modes] - 1])
+        least = np.full(np.broadcast(modes, starts).shape, np.inf)
+        days = slot.days[modes]
+        for hire in self.tables[slot.pool].hires:
+            first = np.maximum(starts - hire.wait, 0)
+            if hire.lengths is None:
+                cost = self.days[starts + days] - self.days[first]
+            else:  # in full on the first day
+                cost = hire.lengths[days + hire.wait] * self.today[first]
+            least = np.minimum(least, hire.per_day * cost)
+        return least
 
     def system(self, slot: Slot) -> float:
         """Return what a run on a dedicated system costs at least; zero elsewhere."""

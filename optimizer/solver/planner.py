@@ -81,23 +81,25 @@ class Modes:
 
     def of(self, inputs: Inputs, name: str, platform: Platform, most_nodes: int) -> ModesResult:
         """Return the modes of a workload on a platform up to a node count."""
-        scenario = inputs.frame.scenario
-        if scenario.workloads[name].architecture is None:
-            return self._compute(inputs, name, platform, most_nodes)
-        workload = undated(scenario.workloads[name])
-        key = (
-            name,
-            repr(workload),
-            platform.id,
-            repr(scenario.policy.performance_quantile),
-            workload.minimum_evidence or scenario.policy.minimum_evidence,
-            repr(scenario.reliability),
-        )
-        known = self._known.setdefault(key, {})
+        known = self._known.setdefault((name, platform.id, *self._facts(inputs, name, platform)), {})
         if most_nodes not in known:
             known[most_nodes] = _part(known, most_nodes) or self._compute(inputs, name, platform, most_nodes)
             self.layouts_evaluated += known[most_nodes].layouts_evaluated
         return known[most_nodes]
+
+    @staticmethod
+    def _facts(inputs: Inputs, name: str, platform: Platform) -> tuple[object, ...]:
+        """Return what the modes of a workload on a platform depend on."""
+        scenario = inputs.frame.scenario
+        workload = scenario.workloads[name]
+        if workload.architecture is None:
+            return tuple(mode for mode in workload.modes if mode.platform == platform.id)
+        return (
+            repr(undated(workload)),
+            repr(scenario.policy.performance_quantile),
+            workload.minimum_evidence or scenario.policy.minimum_evidence,
+            repr(scenario.reliability),
+        )
 
     def _compute(self, inputs: Inputs, name: str, platform: Platform, most_nodes: int) -> ModesResult:
         scenario = inputs.frame.scenario

@@ -22,8 +22,9 @@ from optimizer.solver.offers import following_options
 from optimizer.solver.problem import Pool, Problem, Profile, supplied, supply_nodes, window
 from optimizer.solver.spares import spares
 
-LISTED = 600
-"""Most runs (modes x starts) that are listed one by one where there are several workloads."""
+LISTED = 40
+"""Most runs (modes x starts, without those that follow others) that are listed one by one where there are several
+workloads: the compact model over all of them is then solved at once."""
 
 Candidates = Mapping[str, Sequence[Candidate]]
 Window = tuple[dt.date, dt.date]
@@ -81,19 +82,34 @@ def _earliest(
 
 
 class _Supply:
-    """The most nodes pools can have for runs, asked for once where ends of contracts and fabrics do not matter."""
+    """The most nodes pools can have for runs of some days, asked for once where ends of contracts and fabrics do not matter.
+
+    Rentals are offered for any start, so they count when a run of these days fits their own first one.
+    """
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, dt.date], int] = {}
 
     def most(self, pool: Pool, run: Run) -> int:
-        """Return the most nodes for a run."""
-        if any(not one.is_purchase or one.offer.fabric_max_units is not None for one in pool.options):
-            return supply_nodes(pool, run.start, run.end, run.candidate.nodes)
-        key = (pool.name, run.start)
-        if key not in self._known:
-            self._known[key] = supply_nodes(pool, run.start)
-        return self._known[key]
+        """Return the most nodes for a run; rentals whenever they start."""
+        if all(one.is_purchase and one.offer.fabric_max_units is None for one in pool.options):
+            key = (pool.name, run.start)
+            if key not in self._known:
+                self._known[key] = supply_nodes(pool, run.start)
+            return self._known[key]
+        bought = replace(pool, options=tuple(option for option in pool.options if not _is_rental(option)))
+        rented = {option.offer_key: 0 for option in pool.options if _is_rental(option)}
+        for option in pool.options:
+            if _is_rental(option):
+                ready = option.lots[0].ready
+                alone = replace(pool, options=(option,), owned_nodes=0)
+                most = supply_nodes(alone, ready, ready + (run.candidate.days - 1) * DAY, run.candidate.nodes)
+                rented[option.offer_key] = max(rented[option.offer_key], most)
+        return supply_nodes(bought, run.start, run.end, run.candidate.nodes) + sum(rented.values())
+
+
+def _is_rental(option: Option) -> bool:
+    return isinstance(option.offer, RentalOffer) or option.is_dedicated
 
 
 def tightened(frame: Frame, candidates: Candidates) -> dict[str, Window]:

@@ -40,6 +40,15 @@ FIRST_TRIES = ((3, 15), (12, 60), (48, 250))
 SHARES = (0.005, 0.02, 0.05, 0.12)
 """Cutoffs above what a plan seems to cost at least, one after another, before the cost of the best plan known."""
 
+PARTS = (0.1, 0.25, 0.5, 0.75)
+"""The same as parts of the way to the cost of the best plan known; the nearer counts."""
+
+MOST_COLUMNS = 4000
+"""Columns of the largest compact model; with more the best plan known is no proven one."""
+
+SECONDS_TO_IMPROVE = 15.0
+"""Longest solve that only improves the plan."""
+
 IN_ONE_MODEL = 400
 """Columns of the compact model that improves the first plan before all are tried."""
 
@@ -90,6 +99,11 @@ class _Effort:
     def starting(cls, settings: Settings) -> _Effort:
         limit = settings.time_limit_s
         return cls(settings, None if limit is None else time.monotonic() + limit)
+
+    def at_most(self, seconds: float) -> _Effort:
+        """Return the effort with no more than some seconds left."""
+        ends = time.monotonic() + seconds
+        return _Effort(self.settings, ends if self.ends is None else min(ends, self.ends))
 
     @property
     def is_over(self) -> bool:
@@ -161,19 +175,33 @@ def _staged(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool)
     blocks = Blocks(field_of(problem), effort.ends)
     best = _first_plan(problem, blocks, solver, effort)
     least = guessed(blocks)
-    final, columns = None, Columns((), -np.inf, complete=False)
-    for cutoff in [*(least + share * abs(least) for share in SHARES), np.inf]:
+    final: _Solved | None = None
+    sizes: object = None
+    columns = Columns((), -np.inf, complete=False)
+    for cutoff in _cutoffs(least, best):
         columns = reduced(blocks, min(cutoff, _cutoff(best)))
-        if len(columns) > IN_ONE_MODEL:
-            some = _solve(listed(problem, blocks.field.outlook, first_of(columns, IN_ONE_MODEL)), solver, effort)
-            best = _better(best, some)
+        if len(columns) > IN_ONE_MODEL and columns.sizes != sizes:
+            some = listed(problem, blocks.field.outlook, first_of(columns, IN_ONE_MODEL))
+            best = _better(best, _solve(some, solver, effort.at_most(SECONDS_TO_IMPROVE)))
             columns = reduced(blocks, min(cutoff, _cutoff(best)))
-        final = _solve(listed(problem, blocks.field.outlook, columns), solver, effort) if len(columns) else None
-        best = _better(best, final)
+        if len(columns) > MOST_COLUMNS:
+            columns = replace(columns, complete=False)
+            break
+        if columns.sizes != sizes:
+            final = _solve(listed(problem, blocks.field.outlook, columns), solver, effort) if len(columns) else None
+            best, sizes = _better(best, final), columns.sizes
         if effort.is_over or (best is not None and best.value is not None and float(best.value) <= cutoff):
             break
     _bounds_hold(final, best, columns)
     return _judged(final, best, columns, solver, effort, unique=unique)
+
+
+def _cutoffs(least: float, best: _Solved | None) -> list[float]:
+    """Return the cutoffs that are tried: from what a plan seems to cost at least towards the cost of the best known."""
+    if best is None or best.value is None:
+        return [*(least + share * abs(least) for share in SHARES), np.inf]
+    above = max(float(best.value) - least, 0.0)
+    return [*(least + min(share * abs(least), part * above) for share, part in zip(SHARES, PARTS, strict=True)), np.inf]
 
 
 def _first_plan(problem: Problem, blocks: Blocks, solver: Backend, effort: _Effort) -> _Solved | None:

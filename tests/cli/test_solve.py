@@ -97,7 +97,10 @@ def test_compare_gives_a_row_for_each_platform(starter: Path, capsys: pytest.Cap
     assert rows["h100-sxm"]["rejection"]["limit"] == "offer"
     assert set(rows["h200-sxm"]) == {
         "platform", "status", "total", "npv", "finish", "nodes", "accelerators", "layout", "binding", "rejection",
+        "objective", "unit",
     }  # fmt: skip
+    assert isinstance(rows["h200-sxm"]["binding"], list)
+    assert (rows["h200-sxm"]["objective"], rows["h200-sxm"]["unit"]) == (rows["h200-sxm"]["npv"], "USD")
     assert "h800-sxm" not in rows
 
 

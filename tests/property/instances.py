@@ -243,6 +243,8 @@ def several(seed: int) -> Instance:
             offer["platform"] = r.choice(["p0", "p0", "p0", "p1"])
             if offer.get("fabric_max_units") == 1:
                 del offer["fabric_max_units"]
+            if offer["type"] == "on_demand" and r.random() < 0.5:
+                offer |= {"type": "block", "days": [{"to": 14, "step": 1}, {"to": r.choice([63, 126]), "step": 7}]}
     if one.scenario["objective"] != "capacity" and r.random() < 0.7:
         one.scenario.pop("budget", None)
     return one

@@ -57,7 +57,7 @@ def cures(source: Source) -> Section:
     """Return the smallest change of each limit that gives a plan alone, and the smallest joint change."""
     found = source.plan.conflict
     if found is None or not (found.relaxations or found.joint):
-        explain = phrase("memo.no_cure", command=code(source.asked("explain")))
+        explain = phrase("memo.no_cure", command=code(source.command("explain")))
         return Section("cures", "memo.cures", (Text(explain),))
     return Section("cures", "memo.cures", tuple(_tables(found)))
 

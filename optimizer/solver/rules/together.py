@@ -58,7 +58,9 @@ def _last_booleans(builder: Builder, runs: dict[str, list[Chosen]]) -> None:
 
 def precedence(builder: Builder) -> None:
     """A run starts after the runs it follows: of starts up to t and ends of a predecessor from t on, at most one."""
-    runs = _by_workload(builder) if builder.problem.several else {}
+    if not builder.problem.several or builder.problem.columns is not None:  # columns keep the order
+        return
+    runs = _by_workload(builder)
     for name, workload in builder.frame.scenario.workloads.items():
         for before in workload.after:
             for day in sorted({profile.run.start for profile, _ in runs[name]}):
@@ -75,7 +77,7 @@ def follow(builder: Builder) -> None:
     """
     groups: dict[tuple[str, str, dt.date], list[Chosen]] = defaultdict(list)
     for profile, index in builder.chosen.items():
-        if profile.follows:
+        if profile.follows and builder.problem.columns is None:  # columns hold the run that is followed
             groups[profile.workload, profile.pool.name, profile.run.start].append((profile, index))
     ending: dict[dt.date, list[Chosen]] = defaultdict(list)
     for profile, index in builder.chosen.items():
@@ -84,14 +86,12 @@ def follow(builder: Builder) -> None:
         before = [(index, -1) for profile, index in ending[start] if leads(profile, own[0][0], builder.frame)]
         terms = [*((index, 1) for _, index in own), *before]
         builder.model.add("follow", f"{name} {pool} {start}", terms, upper=0)
+    starting: dict[tuple[str, dt.date], list[Term]] = defaultdict(list)
+    for profile, index in builder.chosen.items():
+        starting[profile.pool.name, profile.run.start].append((index, -1))
     for order in builder.orders:
         if order.option.follows and not order.option.is_hired:
-            ready = order.option.lots[0].ready
-            starts = [
-                (index, -1)
-                for profile, index in builder.chosen.items()
-                if profile.pool.name == order.option.pool and profile.run.start == ready
-            ]
+            starts = starting[order.option.pool, order.option.lots[0].ready]
             builder.model.add("follow", builder.model.names[order.index], [(order.index, 1), *starts], upper=0)
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from pages import edited, html_of, plan_file, read
 
+from optimizer.cli.main import main
+
 HOSTILE = {
     "html": "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&",
     "template": "{{ 7 * 7 }} {% raw %} {unknown} %s",
@@ -174,6 +176,10 @@ def test_an_infeasible_plan_reports_the_conflict_and_its_cures(tmp_path):
     assert "Nothing should be signed" in found.text
     assert found.column("conflict", "Limit") == ["deadline"]
     assert re.search(r"smallest changes are not in this plan file.*clusterbuy explain \S*small\.yaml", found.text)
+    assert main(["explain", str(tmp_path / "small.yaml"), "--quiet", "--plan", str(plan)]) == 0
+    found = read(html_of(plan))
+    assert any(cell.startswith("--set workloads.train.deadline=") for cell in found.column("relaxations", "Option"))
+    assert "not in this plan file" not in found.text
     cure = {"limit": "deadline", "from": "2027-04-30", "to": "2027-05-13", "unit": "",
             "set": "workloads.train.deadline=2027-05-13", "verified": True}  # fmt: skip
     found = read(html_of(edited(plan, lambda data: data["conflict"].update(relaxations=[cure]))))

@@ -90,10 +90,10 @@ def test_more_capacity_is_better() -> None:
 
 def test_a_baseline_that_beats_a_plan_called_optimal_is_reported() -> None:
     """A search that lied about its plan is found out."""
-    world = frame(quote(purchase(100)))
+    world = frame(quote({"buy": purchase(100), "hours": hourly(1)}))
     plan = planned(world)
-    worse = plan.model_copy(update={"objective": plan.objective.model_copy(update={"value": Decimal(201)})})
-    with pytest.raises(InternalError, match=r"single_quote .200\.00. is better than the plan called optimal"):
+    worse = plan.model_copy(update={"objective": plan.objective.model_copy(update={"value": Decimal(1441)})})
+    with pytest.raises(InternalError, match=r"rented .1,440\.00. is better than the plan called optimal"):
         with_baselines(worse, prepared(world), inputs(world), "auto", Settings())
 
 
