@@ -31,7 +31,7 @@ def tables(source: Source) -> Iterator[Table]:
     """Yield levelled quotes, and every price as quoted."""
     if source.loaded is not None:
         yield from _levelled(source)
-        yield _prices(list(source.loaded.quotes.values()))
+        yield quoted_prices(list(source.loaded.quotes.values()))
 
 
 def _levelled(source: Source) -> Iterator[Table]:
@@ -82,7 +82,7 @@ def _offer(platform: str, offer: LevelledOffer, currency: str) -> tuple[Cell, ..
     )
 
 
-def _prices(quotes: Sequence[Quote]) -> Table:
+def quoted_prices(quotes: Sequence[Quote]) -> Table:
     """Return every price as quoted, with the file and cell it was read from."""
     heads = ("vendor", "quote", "item", "price", "per", "cell", "file", "valid_until")
     rows = [
@@ -95,21 +95,24 @@ def _prices(quotes: Sequence[Quote]) -> Table:
 
 
 def _offered(quote: Quote, offer_name: str, offer: Offer) -> Iterator[tuple[Cell, ...]]:
-    label = name(f"{quote.quote} / {offer_name}")
+    head = (name(quote.vendor), name(f"{quote.quote} / {offer_name}"))
     file = name(quote.source.file) if quote.source and quote.source.file else BLANK
     until = day(quote.valid_until) if quote.valid_until else term("word.not_stated")
     stated = offer.price
     tiers = stated.breaks.items() if isinstance(stated, TieredPrice) else [(None, stated)]
     for first, amount in tiers:
-        what = (
-            name(offer.platform)
-            if first is None
-            else phrase("book.from_units", what=name(offer.platform), units=count(first))
-        )
-        yield (name(quote.vendor), label, what, _price(amount, quote), name(offer.per), BLANK, file, until)
+        own = name(offer.platform)
+        what = own if first is None else phrase("book.from_units", what=own, units=count(first))
+        yield (*head, what, _price(amount, quote), name(offer.per), name(_cell(quote, offer_name)), file, until)
     for line in offer.lines:
-        cell = name(line.cell) if line.cell else BLANK
-        yield (name(quote.vendor), label, name(line.item), _price(line.price, quote), name(line.per), cell, file, until)
+        yield (*head, name(line.item), _price(line.price, quote), name(line.per), name(line.cell or ""), file, until)
+
+
+def _cell(quote: Quote, offer_name: str) -> str:
+    """Return the cells an imported price was read from; empty when the quote was not imported."""
+    records = [record for record in quote.lines if record.offer == offer_name and record.role in (None, "hardware")]
+    cells = (record.cells.get("price") or record.cell for record in records)
+    return ", ".join(dict.fromkeys(cell for cell in cells if cell))
 
 
 def _price(amount: Money | PriceState | TieredPrice, quote: Quote) -> Cell:

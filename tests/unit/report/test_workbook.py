@@ -15,11 +15,16 @@ import openpyxl
 import pytest
 from committee import HOSTILE, committee
 
+from optimizer.cli.main import main
+from optimizer.io.quotes import read_quotes
 from optimizer.io.scenario import reload_scenario
+from optimizer.io.yaml_reader import read_yaml_file
+from optimizer.report.cells import Writer
 from optimizer.report.language import Language
 from optimizer.report.source import Source
 from optimizer.report.views import report_of
 from optimizer.report.workbook import workbook
+from optimizer.report.workbook.lists import quoted_prices
 from optimizer.results import Plan
 from optimizer.solver.check import Facts, _cases
 from optimizer.solver.check.cash import cash, present_value, total
@@ -230,3 +235,14 @@ def test_text_is_never_a_formula_and_stays_whole() -> None:
 def test_the_same_plan_gives_the_same_bytes() -> None:
     first, again = (workbook(report_of(committee(), Language("zh"))) for _ in range(2))
     assert first == again
+
+
+def test_quoted_prices_name_the_cell_they_were_read_from(tmp_path: Path) -> None:
+    sheet = Path(__file__).parents[2] / "data/quotes/three-vendors/lagoon.xlsx"
+    assert main(["quotes", "import", str(sheet), "-o", str(tmp_path / "lagoon.yaml"), "--quiet"]) == 0
+    book = read_quotes([read_yaml_file(tmp_path / "lagoon.yaml")])
+    shown = [[Writer(Language()).text(cell) for cell in row] for row in quoted_prices(list(book.quotes.values())).rows]
+    assert [(row[1], row[3], row[5], row[6]) for row in shown] == [
+        ("LC-9 / reserved", "2.45 USD", "Bid!G15", "lagoon.xlsx"),
+        ("LC-9 / hourly", "3.9 USD", "Bid!G16", "lagoon.xlsx"),
+    ]
