@@ -17,8 +17,6 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
-from bench_analyses import analyses, once_s
-
 from optimizer.candidates.conditions import Conditions, setup_of
 from optimizer.candidates.legal import legal_layouts
 from optimizer.candidates.modes import modes
@@ -30,6 +28,7 @@ from optimizer.io.library import Library
 from optimizer.schema.architecture import Architecture, FeedForward, GroupedQueryAttention
 from optimizer.schema.base import Precision
 from optimizer.schema.scenario import Policy, Reliability, Workload
+from tests.benchmarks.bench_analyses import analyses, once_s
 from tests.benchmarks.decisions import FULL, SHORT, table
 
 ROOT = Path(__file__).resolve().parents[2]
