@@ -207,7 +207,7 @@ def _described(choice: Choice, best: _Best) -> Alternative:
         npv=own.npv,
         finish=choice.last_run,
         nodes=_awarded(choice),
-        platform=choice.runs[0].candidate.platform,
+        platform=", ".join(sorted({run.candidate.platform for run in choice.runs})),
         vendors=tuple(sorted(_vendors(choice))),
         first_year_cost=_first_year_cost(own),
         awards=tuple(f"{taken.units} x {'/'.join(taken.option.offer_key)}" for taken in choice.taken),

@@ -30,8 +30,10 @@ class NodeNeed(Result):
 def why_nodes(choice: Choice, bench: Bench) -> tuple[NodeNeed, ...]:
     """Return the node count each limit alone would need for the plan's run, and which of them bound.
 
-    Where no need equals what is awarded, the objective bound: more nodes pay, or end earlier, or earn after the run.
+    Several runs have none. Where no need equals what is awarded, the objective bound: more nodes pay, or end earlier, or earn after the run.
     """
+    if len(choice.runs) > 1:  # the counts of several runs depend on each other
+        return ()
     frame, run = bench.inputs.frame, choice.runs[0]
     awarded = sum(t.units * t.option.platform.nodes_per_unit for t in choice.taken if t.option.pool == run.pool)
     engine, spare, orders = _engine(run, bench), _spares(run, frame), _awards(choice, run)

@@ -10,6 +10,7 @@ from decimal import Decimal
 from optimizer.cost.choice import Choice
 from optimizer.errors import InputError
 from optimizer.errors import Problem as Fault
+from optimizer.schema.scenario import Scenario
 from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
 from optimizer.solver.bounds import bounder
@@ -45,14 +46,27 @@ class Effort:
 
 
 def refuse_other_objectives(problem: Problem, what: str) -> None:
-    """Refuse an analysis of prices when cost is not what is optimised.
+    """Refuse an analysis of prices when cost is not what is optimised, or when there are several runs.
 
     Raises:
-        InputError: the objective is time or capacity.
+        InputError: the objective is time or capacity, or there is more than one workload.
     """
+    refuse_several(problem.frame.scenario, what)
     kind = problem.frame.scenario.objective
     if kind != "cost":
         raise InputError([Fault("objective", kind, f"{what} compares costs", "Add --set objective=cost")])
+
+
+def refuse_several(scenario: Scenario, what: str) -> None:
+    """Refuse an analysis whose method is made for one run.
+
+    Raises:
+        InputError: there is more than one workload.
+    """
+    count = len(scenario.workloads)
+    if count > 1:
+        fix = "Ask it of one workload at a time; solve, compare and explain take all"
+        raise InputError([Fault("workloads", f"{count} workloads", f"{what} takes one", fix)])
 
 
 def bounds(problem: Problem) -> list[float]:

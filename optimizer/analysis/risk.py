@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from optimizer.analysis.decisions import PlanBrief
+from optimizer.analysis.optimum import refuse_several
 from optimizer.analysis.outcomes import Outcomes, information_values, linear_information_values
 from optimizer.analysis.price_plans import PricePlan, budgets_of, plan_name, unique
 from optimizer.analysis.price_risk import PriceTask, price_factors
@@ -151,6 +152,7 @@ def risk(
         raise InputError(
             [Problem("objective", loaded.scenario.objective, "risk compares costs", "--set objective=cost")]
         )
+    refuse_several(loaded.scenario, "risk")
     ranges = ranges or loaded.library.ranges
     settings = replace(
         options.settings(), workers=options.workers or 1

@@ -13,7 +13,9 @@ from optimizer.solver.cpsat import CpSat
 from optimizer.solver.model import feasibility_model
 from optimizer.solver.planner import Inputs, Modes, Prepared, prepare
 from optimizer.solver.relax import RELAXATIONS, lifted
+from optimizer.solver.relaxation import first_proof
 from optimizer.solver.requirement import requirement
+from optimizer.solver.search import has_plan
 
 
 class Probe:
@@ -35,6 +37,9 @@ class Probe:
         problem = self.prepared(frame).problem
         if not problem.profiles:
             return False
+        if problem.windows is not None:
+            answer, _ = first_proof(problem, self.settings)
+            return False if answer is not None else has_plan(problem, self.settings)
         outcome = CpSat().solve(feasibility_model(problem), {}, self.settings).outcome
         return None if outcome == "unknown" else outcome != "infeasible"
 

@@ -124,7 +124,7 @@ def least_uses(
         frame: The scenario as stated.
         settings: Solver settings.
     """
-    if not problem.profiles:
+    if not problem.profiles or problem.windows is not None:
         return {}
     soonest = set(names) == {"deadline"} and not problem.several
     model = build_model(_until(problem, settings) if soonest else problem)

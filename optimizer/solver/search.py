@@ -184,6 +184,15 @@ def _staged(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool)
     return _judged(final, best, columns, solver, effort, unique=unique)
 
 
+def has_plan(problem: Problem, settings: Settings) -> bool | None:
+    """Return whether a problem whose runs are not listed has a plan; None when that was not found out."""
+    effort = _Effort.starting(settings)
+    blocks = Blocks(field_of(problem), effort.ends)
+    if _first_plan(problem, blocks, CpSat(), effort) is not None:
+        return True
+    return False if next(blocks.field.assignments(), None) is None else None
+
+
 def _cutoffs(least: float, best: _Solved | None) -> list[float]:
     """Return the cutoffs that are tried: from what a plan seems to cost at least towards the cost of the best known."""
     if best is None or best.value is None:
