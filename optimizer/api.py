@@ -6,9 +6,10 @@ import hashlib
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import Literal
 
 from optimizer.candidates import ranking
 from optimizer.candidates.conditions import setup_of
@@ -16,26 +17,27 @@ from optimizer.cost.choice import Choice
 from optimizer.cost.frame import Frame
 from optimizer.engine.setup import Setup
 from optimizer.errors import InputError, Problem, did_you_mean
+from optimizer.io.cache import engine_store
 from optimizer.io.library import Library
 from optimizer.io.loaded import Loaded
 from optimizer.io.plans import read_plan
 from optimizer.io.scenario import SETS, load_scenario, reload_scenario
 from optimizer.io.shipped import located
-from optimizer.results import Comparison, InputFile, Layout, LayoutRow, Plan, Provenance, SolveInfo, Verification
+from optimizer.results import Comparison, InputFile, Layout, Plan, Provenance, SolveInfo, Verification
 from optimizer.schema.base import Precision
 from optimizer.schema.scenario import Scenario
 from optimizer.solver.assumed import assumed
 from optimizer.solver.backend import Progress, Settings
-from optimizer.solver.baselines import with_baselines
+from optimizer.solver.baselines import no_worse, with_baselines
 from optimizer.solver.binding import with_binding
 from optimizer.solver.check import Facts, check
 from optimizer.solver.compare import compare_platforms
 from optimizer.solver.conflict import explain_infeasible
-from optimizer.solver.planner import Inputs, Modes, decide, prepare, refuse_unbounded, unsearched
+from optimizer.solver.planner import Inputs, Modes, Prepared, decide, prepare, refuse_unbounded, unsearched
 from optimizer.solver.plans import Report, plan_of
 from optimizer.solver.precheck import NOT_SEARCHED, impossible
 from optimizer.solver.replay import replay_breaches
-from optimizer.solver.search import SolverName
+from optimizer.solver.search import Found, SearchInterrupted, SolverName
 from optimizer.version import __version__
 
 
@@ -46,7 +48,7 @@ class SolveOptions:
     Attributes:
         seed: Random seed of the solver.
         workers: Solver threads; None = the machine's cores, at most 8.
-        jobs: Processes for sweeps; None = one.
+        jobs: Processes for sweeps; None = the machine's cores, at most 8, where a sweep takes long.
         time_limit_s: Wall seconds; None = no limit.
         gap: Share within which a plan counts as answered.
         solver: auto, cp-sat, highs or enumerate.
@@ -81,6 +83,28 @@ def inputs_of(loaded: Loaded) -> Inputs:
     return Inputs(frame, library.architectures, library.software, library.bands)
 
 
+class PlanInterrupted(KeyboardInterrupt):
+    """Ctrl-C while solving, after a first plan was found.
+
+    Attributes:
+        plan: The best one, checked as any other.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__("interrupted while solving")
+        self.plan = plan
+
+
+def _decided(prepared: Prepared, solver: SolverName, settings: Settings) -> Found:
+    """Return what a search found, also when Ctrl-C ended it with a plan at hand."""
+    try:
+        return decide(prepared, solver, settings)
+    except SearchInterrupted as stop:
+        if stop.found.choice is None:
+            raise
+        return stop.found
+
+
 def solve(
     scenario: str | Path | Scenario | Loaded,
     *,
@@ -101,19 +125,22 @@ def solve(
     Raises:
         InputError: bad input.
         InternalError: proofs or check disagree.
+        PlanInterrupted: Ctrl-C; it carries the best plan found by then.
     """
     started = time.monotonic()
     options = options or SolveOptions()
     loaded = load(scenario, library, sets)
     inputs = inputs_of(loaded)
     refuse_unbounded(inputs.frame)
-    known = Modes()
+    known = Modes(engine_store())
     settings = remaining(options.settings(progress), started)
     conflict = impossible(inputs.frame)
     if conflict is None:
         prepared = prepare(inputs, known)
         settings = remaining(options.settings(progress), started)
-        found = decide(prepared, options.solver, settings)
+        found = _decided(prepared, options.solver, settings)
+        if not found.interrupted:
+            found = no_worse(found, prepared, inputs, options.solver, settings)
     else:
         prepared, found = unsearched(inputs.frame), NOT_SEARCHED
     if found.status == "infeasible" and conflict is None:
@@ -126,9 +153,12 @@ def solve(
         candidates=prepared.candidates,
         layouts_evaluated=known.layouts_evaluated,
         proof=found.proof,
+        time_limit_s=options.time_limit_s,
     )
     report = Report(info, prepared.problem.rejections, provenance(loaded, inputs, found.choice), conflict)
     plan = plan_of(found, prepared, inputs, report)
+    if found.interrupted:
+        raise PlanInterrupted(plan)
     if plan.status != "optimal" or plan.objective.value is None or options.solver == "enumerate":
         return plan
     settings = remaining(options.settings(), started)
@@ -139,8 +169,7 @@ def solve(
 
 def remaining(settings: Settings, started: float) -> Settings:
     """Return the settings with the time limit counted from a start (``time.monotonic``)."""
-    limit = settings.time_limit_s
-    return settings if limit is None else replace(settings, time_limit_s=max(0.01, limit + started - time.monotonic()))
+    return settings.since(started)
 
 
 def provenance(loaded: Loaded, inputs: Inputs, choice: Choice | None) -> Provenance:
@@ -169,7 +198,7 @@ def compare(
     options = options or SolveOptions()
     inputs = inputs_of(load(scenario, library, sets))
     refuse_unbounded(inputs.frame)
-    return compare_platforms(inputs, Modes(), options.solver, options.settings())
+    return compare_platforms(inputs, Modes(engine_store()), options.solver, options.settings())
 
 
 def verify(plan: str | Path, *, library: Library | None = None) -> Verification:
@@ -187,26 +216,32 @@ def verify(plan: str | Path, *, library: Library | None = None) -> Verification:
     found = check(record, facts) or tuple(replay_breaches(record, inputs_of(loaded)))
     edited = (file.path for file in record.provenance.inputs if not _intact(file))
     breaches = (*map(str, found), *(f"the content of {name} is not the one that was hashed" for name in edited))
-    changed = tuple(text for file in record.provenance.inputs if (text := changed_since(file.path, file.sha256)))
-    return Verification(ok=not breaches, breaches=breaches, changed_inputs=changed)
+    folder = Path(plan).parent
+    states = {file.path: input_state(file.path, file.sha256, folder) for file in record.provenance.inputs}
+    changed = tuple(name for name, state in states.items() if state == "changed")
+    missing = tuple(name for name, state in states.items() if state == "not found")
+    return Verification(ok=not breaches, breaches=breaches, changed_inputs=changed, not_found=missing)
+
+
+def input_state(name: str, sha256: str, folder: Path | None = None) -> Literal["same", "changed", "not found"]:
+    """Return whether a file a plan was made from still reads the same.
+
+    Args:
+        name: Its name as the plan carries it; ``--set`` arguments never change.
+        sha256: Its checksum then.
+        folder: Where else to look, with its parents: the folder of the plan.
+    """
+    if name == SETS:
+        return "same"
+    path = located(name, folder)
+    if path is None:
+        return "not found"
+    return "same" if hashlib.sha256(path.read_bytes()).hexdigest() == sha256 else "changed"
 
 
 def _intact(file: InputFile) -> bool:
     """Return whether the content a plan carries is the one it states the hash of."""
     return hashlib.sha256(file.content.encode("utf-8")).hexdigest() == file.sha256
-
-
-def changed_since(name: str, sha256: str) -> str | None:
-    """Return the name of a file that reads differently now, or was not found from here; None when it is the same.
-
-    ``--set`` arguments never change.
-    """
-    if name == SETS:
-        return None
-    path = located(name)
-    if path is None:
-        return f"{name} (not found from this folder)"
-    return None if hashlib.sha256(path.read_bytes()).hexdigest() == sha256 else name
 
 
 def layouts(
@@ -249,8 +284,8 @@ def predict(
     accelerators: int,
     sequence_length: int,
     library: Library | None = None,
-) -> LayoutRow:
-    """Return memory and time of one layout, by component.
+) -> ranking.Prediction:
+    """Return memory and time of one layout, by component, and changes with which it fits when it does not.
 
     Raises:
         InputError: an unknown name, a missing figure, or an illegal layout (all problems at once).

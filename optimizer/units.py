@@ -24,6 +24,15 @@ _DIGITS_OF = {code: digits for digits, codes in _MINOR_DIGITS.items() for code i
 _NOISE = Decimal("1e-15")
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun in the right form.
+
+    >>> counted(1, "node"), counted(1248, "node"), counted(0, "day")
+    ('1 node', '1,248 nodes', '0 days')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def month_end(day: dt.date) -> dt.date:
     """Return the last day of the month of a day.
 

@@ -15,11 +15,10 @@ from optimizer.cost.choice import Choice
 from optimizer.cost.plan_cost import Priced
 from optimizer.io.library import Library
 from optimizer.io.loaded import Loaded
-from optimizer.json_numbers import Number
-from optimizer.results import Conflict, Result
+from optimizer.results import Conflict, Number, Result
 from optimizer.schema.scenario import Scenario
 from optimizer.solver.assemble import priced
-from optimizer.solver.bounds import bounder
+from optimizer.solver.bounds import MARGIN, bounder
 from optimizer.solver.compare import only
 from optimizer.solver.conflict import conflict_of
 from optimizer.solver.cpsat import CpSat
@@ -28,9 +27,6 @@ from optimizer.solver.model import CompactModel, Objective, build_model
 from optimizer.solver.planner import Prepared, refuse_unbounded
 from optimizer.solver.plans import checked_choice, objective_value
 from optimizer.units import round_money
-
-MARGIN = 1e-6
-"""Relative margin on floating-point bounds before a run is dropped."""
 
 
 class Alternative(Result):
@@ -207,7 +203,7 @@ def _described(choice: Choice, best: _Best) -> Alternative:
         npv=own.npv,
         finish=choice.last_run,
         nodes=_awarded(choice),
-        platform=", ".join(sorted({run.candidate.platform for run in choice.runs})),
+        platform="+".join(sorted({run.candidate.platform for run in choice.runs})),
         vendors=tuple(sorted(_vendors(choice))),
         first_year_cost=_first_year_cost(own),
         awards=tuple(f"{taken.units} x {'/'.join(taken.option.offer_key)}" for taken in choice.taken),
@@ -229,17 +225,22 @@ def _differences(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return what a plan gives up and gains against another, in words with figures."""
     money = [
-        (f"{currency} of present value", own.npv - reference.npv),
-        (f"{currency} of cash in the first year", _first_year_cost(own) - _first_year_cost(reference)),
+        ("present value", own.npv - reference.npv),
+        ("cash in the first year", _first_year_cost(own) - _first_year_cost(reference)),
     ]
-    rounded = [(what, round_money(more, currency)) for what, more in money]
+    amounts = [(round_money(more, currency), f"{currency} {{}} {what}", "more", "less") for what, more in money]
     counts = [
-        ("days to the finish", Decimal((choice.last_run - other.last_run).days)),
-        ("nodes", Decimal(_awarded(choice) - _awarded(other))),
-        ("vendors", Decimal(len(_vendors(choice)) - len(_vendors(other)))),
+        (Decimal((choice.last_run - other.last_run).days), "day {}", "later", "earlier"),
+        (Decimal(_awarded(choice) - _awarded(other)), "node {}", "more", "fewer"),
+        (Decimal(len(_vendors(choice)) - len(_vendors(other))), "vendor {}", "more", "fewer"),
     ]
-    figures = [*rounded, *counts]
-    worse = tuple(f"{more:,f} more {what}" for what, more in figures if more > 0)
-    better = [f"{-more:,f} fewer {what}" for what, more in figures if more < 0]
+    figures = [*amounts, *((more, _noun(more, words), up, down) for more, words, up, down in counts)]
+    worse = tuple(f"{more:,f} {words.format(up)}" for more, words, up, _ in figures if more > 0)
+    better = [f"{-more:,f} {words.format(down)}" for more, words, _, down in figures if more < 0]
     changed = sorted(_vendors(choice) - _vendors(other))
     return worse, (*better, *(f"buys from {vendor}" for vendor in changed))
+
+
+def _noun(number: Decimal, words: str) -> str:
+    noun, _, rest = words.partition(" ")
+    return words if abs(number) == 1 else f"{noun}s {rest}"

@@ -22,6 +22,7 @@ _STEP_KINDS = (None, "step")
 _RANKED = 1.03  # pairs closer than 3 % are within the noise of published runs
 _SWEEP = 3  # fewest layouts of one job that make a ranking
 _RESERVED = 1.055  # reserved / allocated, middle of 1.02-1.09 seen in published runs
+_OFFLOADED = "states or activations on the host, which the engine does not model"
 _SMI_BYTES = 4e9  # context and cache that nvidia-smi counts on top of reserved
 
 
@@ -51,7 +52,7 @@ class RowScore(Result):
     memory_error: float | None = None
     """predicted / measured - 1."""
     fits: str | None = None
-    """Verdict."""
+    """Verdict; None when the row keeps part of its memory on the host."""
     evidence: str | None = None
     """Evidence level."""
     skipped_reason: str | None = None
@@ -78,6 +79,8 @@ class MemoryErrors(Result):
     """Rows that ran out of memory, or read more than the card holds, predicted to fit or to be tight."""
     false_ooms: int
     """Rows that ran, predicted not to fit."""
+    left_out: dict[str, int]
+    """Rows without a memory verdict, counted by reason."""
 
 
 class Ranking(Result):
@@ -114,7 +117,7 @@ class _Scored:
         self.case = case
         self.seconds = float(step_seconds(step_time(case.setup, arrays))[0])
         self.peak = float(peak_bytes(memory(case.setup, arrays))[0])
-        self.verdict = verdict(self.peak, case.setup.memory_bytes)
+        self.verdict = None if case.run.offload else verdict(self.peak, case.setup.memory_bytes)
         platform = as_evidenced(case.setup.platform, case.setup.architecture)
         scale = (platform, case.setup.precision, case.setup.parameters.total, case.layout.accelerators)
         quantiles = band(bands, *scale)
@@ -134,7 +137,7 @@ class _Scored:
     def memory_error(self) -> float | None:
         """Signed memory error."""
         measured = self.case.run.memory_gb
-        return None if measured is None else self.memory_gb / measured - 1.0
+        return None if measured is None or self.verdict is None else self.memory_gb / measured - 1.0
 
     @property
     def out_of_memory(self) -> bool:
@@ -150,7 +153,7 @@ class _Scored:
             low_s=self.low_s,
             high_s=self.high_s,
             step_time_error=self.error,
-            predicted_memory_gb=self.memory_gb,
+            predicted_memory_gb=None if self.verdict is None else self.memory_gb,
             memory_error=self.memory_error,
             fits=self.verdict,
             evidence=self.evidence.value,
@@ -190,8 +193,9 @@ def _memory_errors(scored: Sequence[_Scored]) -> MemoryErrors:
         median=figures.median,
         mean=figures.mean,
         rows=figures.rows,
-        false_fits=sum(item.out_of_memory and item.verdict != "does_not_fit" for item in scored),
+        false_fits=sum(item.out_of_memory and item.verdict in ("fits", "tight") for item in scored),
         false_ooms=sum(item.verdict == "does_not_fit" for item in ran),
+        left_out=dict(Counter(_OFFLOADED for item in scored if item.verdict is None)),
     )
 
 

@@ -7,22 +7,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from pydantic import SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
 from optimizer.analysis.decisions import Decision, PlanBrief, brief, decision
 from optimizer.analysis.envelope import Piece, envelope
 from optimizer.analysis.family import ONE, Family
 from optimizer.analysis.lines import Line
-from optimizer.analysis.optimum import Effort, refuse_other_objectives
-from optimizer.analysis.scales import Knob, platform_knob, quote_knob, value_knob
+from optimizer.analysis.optimum import Effort, refuse_other_objectives, single
+from optimizer.analysis.scales import Grouping, Knob, one_platform, one_quote, value_knob
+from optimizer.analysis.world import stored_modes
 from optimizer.api import SolveOptions, inputs_of
 from optimizer.cost.frame import Frame
 from optimizer.errors import InputError, Problem
 from optimizer.io.loaded import Loaded
-from optimizer.json_numbers import Number
-from optimizer.results import Result
+from optimizer.io.prices import first_price
+from optimizer.results import Number, Result
 from optimizer.schema.base import Money
-from optimizer.schema.quote import Offer, TieredPrice
 from optimizer.solver.planner import Modes
 
 FACTORS = (Decimal("0.25"), Decimal(4))
@@ -46,15 +46,26 @@ class Switch(Result):
     """Whether solving again 0.01 % before and after it gives the two plans."""
 
 
+class Vertex(Result):
+    """Where the curve of the least present value begins, bends or ends."""
+
+    factor: Number
+    price: Number
+    npv: Number | None
+    """None: no plan is possible there."""
+
+
 class Breakeven(Result):
     """The answer of ``breakeven``: one subject, its price, where the decision holds, every switch up to the bounds."""
 
-    quote: str | None = None
-    platform: str | None = None
-    input: str | None = None
+    quote: str | None = Field(default=None, exclude_if=lambda name: name is None)
+    platform: str | None = Field(default=None, exclude_if=lambda name: name is None)
+    input: str | None = Field(default=None, exclude_if=lambda name: name is None)
     """The key of the scenario, when it is no quote or platform that is scaled."""
     price: Number
     """First tier's unit price of ``offer`` today."""
+    basis: str
+    """What every price here is, in one sentence."""
     currency: str
     unit: str
     """What the price buys."""
@@ -70,6 +81,8 @@ class Breakeven(Result):
     """Prices between which switches were looked for."""
     switches: tuple[Switch, ...]
     """Changes of platform or vendors, ascending."""
+    curve: tuple[Vertex, ...]
+    """The least present value of any plan at any price: straight between neighbours, concave while budgets allow."""
     plans: int
     """Different plans between the bounds."""
     solves: int
@@ -78,13 +91,12 @@ class Breakeven(Result):
     """Whether every model was solved to proof."""
     wall_s: float
 
-    @model_serializer(mode="wrap")
-    def _one_subject(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
-        """Leave out the subjects that are not meant: there is exactly one."""
-        data: dict[str, object] = handler(self)
-        return {
-            key: item for key, item in data.items() if item is not None or key not in ("quote", "platform", "input")
-        }
+    @property
+    def subject(self) -> str:
+        """What is scaled, in a few words."""
+        return (
+            f"quote {self.quote}" if self.quote else f"platform {self.platform}" if self.platform else str(self.input)
+        )
 
 
 @dataclass(frozen=True)
@@ -102,7 +114,7 @@ class _Subject:
     """What is scaled, and the prices that may be shown for it."""
 
     names: dict[str, str]
-    knob: Knob
+    move: Grouping | Knob
     prices: tuple[_Price, ...]
 
     def shown(self, line: Line) -> _Price:
@@ -143,8 +155,8 @@ def breakeven(
     inputs = inputs_of(loaded)
     subject = _subject(inputs.frame, quote, platform, after_run=after_run)
     _check_bounds(factors)
-    effort = Effort(options.solver, options.settings(), time.monotonic())
-    family = Family(inputs, subject.knob, effort, known or Modes())
+    effort = Effort(options.solver, single(options), time.monotonic())
+    family = Family(inputs, subject.move, effort, known or stored_modes())
     refuse_other_objectives(family.problem(ONE), "breakeven")
     base = family.best(ONE, ONE)
     if base is None:
@@ -165,6 +177,7 @@ def _answer(
     return Breakeven(
         **subject.names,
         price=price,
+        basis=_basis(subject, shown),
         currency=shown.currency,
         unit=shown.unit,
         offer=shown.offer,
@@ -173,11 +186,32 @@ def _answer(
         plan_holds=_around([piece.low for piece in pieces[1:]], factors, price),
         bounds=(factors[0] * price, factors[1] * price),
         switches=records,
+        curve=tuple(_curve(pieces, price)),
         plans=len(pieces),
         solves=effort.solves,
         proven=effort.proven,
         wall_s=round(time.monotonic() - effort.started, 3),
     )
+
+
+def _basis(subject: _Subject, shown: _Price) -> str:
+    """Return what the prices of the answer are."""
+    if shown.offer is None:
+        return "value of one accelerator-hour in the first year after the run"
+    whose = " ".join(*subject.names.items())
+    return f"unit price of the first tier of {shown.offer}; every price of {whose} moves in the same proportion"
+
+
+def _curve(pieces: Sequence[Piece], price: Decimal) -> Iterator[Vertex]:
+    """Yield the ends of every piece, once where two pieces meet."""
+    last: Vertex | None = None
+    for piece in pieces:
+        for factor in (piece.low, piece.high):
+            npv = None if piece.line is None else piece.line.at(factor)
+            vertex = Vertex(factor=factor, price=factor * price, npv=npv)
+            if last is None or (last.factor, last.npv) != (vertex.factor, vertex.npv):
+                yield vertex
+            last = vertex
 
 
 Step = tuple[Decimal, Piece, Piece]
@@ -238,16 +272,16 @@ def _subject(frame: Frame, quote: str | None, platform: str | None, *, after_run
     if (quote is not None) + (platform is not None) + after_run != 1:
         raise InputError([Problem("breakeven", "not exactly one subject", "Give --quote, --platform or --after-run")])
     if after_run:
-        knob = value_knob(frame)
+        move = value_knob(frame)
         value = frame.scenario.after_run.value_per_accelerator_hour or Money(amount=Decimal(0))
         price = _Price(None, value.amount, value.currency or frame.scenario.currency, "accelerator_hour")
-        return _Subject({"input": "after_run.value_per_accelerator_hour"}, knob, (price,))
+        return _Subject({"input": "after_run.value_per_accelerator_hour"}, move, (price,))
     kind, name = ("quote", quote) if quote is not None else ("platform", platform)
-    knob = quote_knob(frame, str(name)) if kind == "quote" else platform_knob(frame, str(name))
+    grouping = one_quote(frame, str(name)) if kind == "quote" else one_platform(frame, str(name))
     prices = tuple(_prices(frame, quote, platform))
     if not prices:
         raise InputError([Problem(f"--{kind} {name}", "no offer with a price", "Expected a price to scale")])
-    return _Subject({kind: str(name)}, knob, prices)
+    return _Subject({kind: str(name)}, grouping, prices)
 
 
 def _prices(frame: Frame, quote: str | None, platform: str | None) -> Iterator[_Price]:
@@ -257,11 +291,3 @@ def _prices(frame: Frame, quote: str | None, platform: str | None) -> Iterator[_
             if price and quote in (None, record.quote) and platform in (None, offer.platform):
                 unit = f"{offer.per} and month" if offer.type == "lease" else str(offer.per)
                 yield _Price(f"{record.quote}/{name}", price.amount, price.currency or record.currency, unit)
-
-
-def first_price(offer: Offer) -> Money | None:
-    """Return the unit price of an offer's first tier; None when its price is a state."""
-    price = offer.price
-    if isinstance(price, TieredPrice):
-        return next(iter(price.breaks.values()))
-    return price if isinstance(price, Money) else None

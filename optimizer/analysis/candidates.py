@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from optimizer.analysis.optimum import Effort, best_choice, bounds
+from optimizer.analysis.optimum import Effort, best_choice, bounds, several
 from optimizer.cost.choice import Choice
 from optimizer.cost.frame import DAY
 from optimizer.solver.assemble import priced
@@ -30,7 +30,7 @@ def candidate_plans(problem: Problem, effort: Effort) -> list[Choice]:
 
 def _others(problem: Problem, best: Choice, lower: list[float], effort: Effort) -> Iterator[Choice]:
     tests = [{index for index, run in enumerate(problem.profiles) if run.pool is pool} for pool in problem.pools]
-    for days in FLOATS_DAYS:
+    for days in () if several(problem) else FLOATS_DAYS:  # of several runs not every start is listed
         last = best.last_run - days * DAY
         tests.append({index for index, run in enumerate(problem.profiles) if run.run.end <= last})
     for kept in tests:

@@ -13,8 +13,8 @@ from optimizer.errors import InputError, Problem
 from optimizer.io.plans import read_plan
 from optimizer.io.scenario import SETS
 from optimizer.io.yaml_reader import read_yaml
-from optimizer.json_numbers import Figure
-from optimizer.results import Award, InputFile, Plan, Result, WorkloadPlan
+from optimizer.results import Award, Figure, InputFile, Plan, Result, WorkloadPlan
+from optimizer.units import counted
 
 
 class InputChange(Result):
@@ -149,4 +149,6 @@ def _run(plan: WorkloadPlan | None) -> list[tuple[str, str]]:
 
 def _awards(awards: Iterable[Award]) -> dict[str, str]:
     """Return units and delivery of each award."""
-    return {f"{x.quote}/{x.offer} to {x.place}": f"{x.units} units, delivered {x.delivery_date}" for x in awards}
+    return {
+        f"{x.quote}/{x.offer} to {x.place}": f"{counted(x.units, 'unit')}, delivered {x.delivery_date}" for x in awards
+    }

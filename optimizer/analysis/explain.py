@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -20,14 +20,14 @@ from optimizer.cost.frame import Frame
 from optimizer.errors import ClusterbuyError, InputError, Problem, did_you_mean
 from optimizer.io.library import Library
 from optimizer.io.loaded import Loaded
-from optimizer.json_numbers import Number
-from optimizer.results import Conflict, Rejection, Result
+from optimizer.results import Conflict, Number, Rejection, Relaxation, Result
 from optimizer.schema.platform import Platform
 from optimizer.schema.scenario import Scenario
 from optimizer.solver.compare import only
 from optimizer.solver.conflict import Probe, conflict_of
 from optimizer.solver.planner import Prepared, refuse_unbounded
-from optimizer.solver.plans import objective_value
+from optimizer.solver.plans import objective_unit, objective_value
+from optimizer.solver.precheck import NOT_SEARCHED, impossible
 from optimizer.solver.relax import RELAXATIONS
 from optimizer.solver.why_not import hardest, missing_limit, why_not
 
@@ -53,19 +53,21 @@ class Explanation(Result):
     rejection: Rejection | None
     """The limit that rejects it."""
     would_win_if: tuple[WinIf, ...]
-    """Changes that would make it win, each alone."""
+    """Dearer: changes that would make it win, each alone. Rejected: changes that would make it possible."""
     unit: str
     """Currency of the gap."""
     objective_gap: Number | None
     """How much worse the objective becomes; equals ``gap`` when cost is the objective."""
     objective_unit: str
-    """Unit of the objective: the currency, days or capacity."""
+    """Unit of the objective: the currency, days, or what capacity is counted in."""
     nodes: tuple[NodeNeed, ...] = ()
     """Why this many nodes (without a question)."""
     worth: tuple[Worth, ...] = ()
     """What one more unit of each limit is worth (on request)."""
     reasons: tuple[ReasonGroup, ...] = ()
     """What is not used and why, grouped, the most telling first (without a question)."""
+    conflict: Conflict | None = None
+    """Rejected: the limits that leave no plan with it, as for a scenario without any plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +124,27 @@ def explain(
     bench = Bench(load(scenario, library, sets), options or SolveOptions())
     refuse_unbounded(bench.inputs.frame)
     _refuse_unknown(question, pinned, bench.inputs.frame)
+    known = impossible(bench.inputs.frame)
     prepared = bench.prepared()
-    found = bench.decide(prepared, unique=True)
+    found = bench.decide(prepared, unique=True) if known is None else NOT_SEARCHED
     if found.status == "infeasible":
-        return with_relaxations(conflict_of(bench.probe, prepared), bench, pinned)
+        return _infeasible(prepared, bench, pinned, known)
     if found.choice is None:
         raise UndecidedError("no plan and no proof within the time limit; raise --time-limit")
     if question == Question():
         return _plan(found.choice, prepared, bench, worth=worth)
-    return _asked(question, found.choice, prepared, bench)
+    return _asked(question, found.choice, prepared, bench, pinned)
+
+
+def _infeasible(prepared: Prepared, bench: Bench, pinned: Collection[str], known: Conflict | None) -> Conflict:
+    """Return the conflict with its cures; what was known before any search where the effort ran out."""
+    found = with_relaxations(conflict_of(bench.probe, prepared), bench, pinned)
+    if not found.limits and known is None:
+        raise UndecidedError("there is no plan, but which limits clash was not found in time; raise --time-limit")
+    found = found if found.limits or known is None else known
+    named = {limit.name for limit in found.limits}
+    others = tuple(rejection for rejection in prepared.problem.rejections if rejection.limit not in named)
+    return found.model_copy(update={"left_out": others, "cut_short": bench.settings.spent})
 
 
 def _plan(choice: Choice, prepared: Prepared, bench: Bench, *, worth: bool) -> Explanation:
@@ -145,19 +159,21 @@ def _plan(choice: Choice, prepared: Prepared, bench: Bench, *, worth: bool) -> E
         would_win_if=(),
         unit=bench.inputs.frame.scenario.currency,
         objective_gap=Decimal(0),
-        objective_unit=_unit(bench.inputs.frame),
+        objective_unit=objective_unit(prepared),
         nodes=why_nodes(choice, bench),
         worth=worth_of_one_more(choice, bench) if worth else (),
         reasons=grouped(prepared.problem.rejections, used),
     )
 
 
-def _asked(question: Question, choice: Choice, prepared: Prepared, bench: Bench) -> Explanation:
+def _asked(
+    question: Question, choice: Choice, prepared: Prepared, bench: Bench, pinned: Collection[str]
+) -> Explanation:
     frame = bench.inputs.frame
     offers = _offers(question, frame)
     base = Explanation(
         question=question.words, answer="chosen", gap=Decimal(0), gap_lines=(), rejection=None, would_win_if=(),
-        unit=frame.scenario.currency, objective_gap=Decimal(0), objective_unit=_unit(frame),
+        unit=frame.scenario.currency, objective_gap=Decimal(0), objective_unit=objective_unit(prepared),
     )  # fmt: skip
     if _is_chosen(question, offers, choice):
         return base
@@ -167,14 +183,57 @@ def _asked(question: Question, choice: Choice, prepared: Prepared, bench: Bench)
     if found is not None and found.status == "unknown":
         raise UndecidedError("the question was not answered within the time limit; raise --time-limit")
     rejection = _rejection(question, offers, prepared, bench)
+    return _rejected(base, rejection, question, offers, choice, prepared, bench, pinned)
+
+
+def _rejected(
+    base: Explanation,
+    rejection: Rejection,
+    question: Question,
+    offers: frozenset[OfferKey],
+    choice: Choice,
+    prepared: Prepared,
+    bench: Bench,
+    pinned: Collection[str],
+) -> Explanation:
+    """Return what stands in the way, and the smallest changes with which the option is possible, each solved again."""
+    own = bench.narrowed(_platforms(question, offers, bench.inputs.frame), None if question.platform else offers)
+    known = own.probe.prepared(own.inputs.frame)
+    conflict = with_relaxations(conflict_of(own.probe, known), own, pinned)
+    changes = conflict.relaxations or conflict.joint
+    best = objective_value(choice, prepared)
+
+    def then(sets: Sequence[str]) -> Decimal | None:
+        inputs = bench.changed(sets)
+        changed = bench.prepared(inputs)
+        found = bench.decide(_narrowed(changed, question, offers))
+        return None if found.choice is None else objective_value(found.choice, changed) - best
+
+    alone = bool(conflict.relaxations)
+    gaps = [then([change.set]) for change in changes] if alone else [then([c.set for c in changes])] * len(changes)
+    possible = tuple(_possible(change, gap, alone) for change, gap in zip(changes, gaps, strict=True))
     return base.model_copy(
         update={"answer": "rejected", "gap": None, "objective_gap": None, "rejection": rejection}
-        | {"would_win_if": tuple(_possible_if(rejection))}
+        | {
+            "would_win_if": possible,
+            "conflict": conflict.model_copy(update={"cut_short": bench.settings.spent}),
+        }
     )
 
 
-def _unit(frame: Frame) -> str:
-    return {"cost": frame.scenario.currency, "time": "days", "capacity": "capacity"}[frame.scenario.objective]
+def _platforms(question: Question, offers: frozenset[OfferKey], frame: Frame) -> frozenset[str] | None:
+    """Return the platforms every run must be on; None where runs beside the one asked about may be elsewhere."""
+    if question.platform is not None:
+        return frozenset({question.platform})
+    if len(frame.scenario.workloads) > 1:
+        return None
+    return frozenset(frame.quotes[quote].offers[name].platform for quote, name in offers)
+
+
+def _possible(change: Relaxation, gap: Decimal | None, alone: bool) -> WinIf:
+    return WinIf(
+        what=change.limit, from_=change.from_, to=change.to, unit=change.unit, set=change.set, alone=alone, then=gap
+    )
 
 
 def _is_chosen(question: Question, offers: frozenset[OfferKey], choice: Choice) -> bool:
@@ -221,11 +280,6 @@ def _dearer(
             "would_win_if": tuple(change for change in found if change is not None),
         }
     )
-
-
-def _possible_if(rejection: Rejection) -> Iterable[WinIf]:
-    """Yield what a rejected option lacks: with it, it is possible; whether it wins is then asked again."""
-    yield WinIf(what=rejection.limit, from_=rejection.available, to=rejection.needed, unit=rejection.unit)
 
 
 def _rejection(question: Question, offers: frozenset[OfferKey], prepared: Prepared, bench: Bench) -> Rejection:

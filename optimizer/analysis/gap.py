@@ -9,8 +9,7 @@ from decimal import ROUND_FLOOR, Decimal
 from optimizer.cost.choice import Choice
 from optimizer.cost.frame import Frame
 from optimizer.cost.plan_cost import present_value
-from optimizer.json_numbers import Number
-from optimizer.results import Result
+from optimizer.results import Number, Result
 from optimizer.solver.assemble import priced
 from optimizer.units import minor_digits, round_money
 

@@ -10,12 +10,12 @@ from math import ceil
 
 from optimizer.analysis.bench import Bench
 from optimizer.cost.frame import Frame
-from optimizer.json_numbers import Figure
-from optimizer.results import LimitName, Rejection, Relaxation
+from optimizer.results import Figure, LimitName, Relaxation
 from optimizer.schema.base import EvidenceLevel
 from optimizer.schema.quote import BlockOffer, Offer
 from optimizer.schema.scenario import Zone
 from optimizer.solver.offers import rack_kw, units_per_rack
+from optimizer.solver.relax import Lever
 
 SHARE_STEPS = 10_000
 """A share is given back in hundredths of a per cent."""
@@ -53,7 +53,7 @@ class Knob:
         return Relaxation(limit=self.limit, from_=self.stated, to=value, unit=self.unit, set=self.set(value))
 
 
-def least(knob: Knob, bench: Bench, also: Sequence[str] = (), free: Collection[LimitName] = ()) -> Relaxation | None:
+def least(knob: Knob, bench: Bench, also: Sequence[str] = (), free: Collection[Lever] = ()) -> Relaxation | None:
     """Return the smallest change of a setting that gives a plan, proven by solving again; None when none does.
 
     Args:
@@ -86,20 +86,19 @@ def _narrowed(place: int, last: int, works: Callable[[int], bool]) -> tuple[int,
     return place, place
 
 
-def knobs(limit: LimitName, frame: Frame, lacking: Decimal | None, rejections: Iterable[Rejection]) -> list[Knob]:
+def knobs(limit: LimitName, frame: Frame, lacking: Decimal | None) -> list[Knob]:
     """Return the settings of a limit.
 
     Args:
         limit: The limit.
         frame: The scenario.
         lacking: What is missing of it as a measure of the whole scenario says, in its unit; None when unknown.
-        rejections: Why offers cannot be used.
     """
     turn = TURNED.get(limit)
-    return list(turn(frame, lacking or Decimal(0), tuple(rejections))) if turn else []
+    return list(turn(frame, lacking or Decimal(0))) if turn else []
 
 
-_Settings = Callable[[Frame, Decimal, Sequence[Rejection]], Iterator[Knob]]
+_Settings = Callable[[Frame, Decimal], Iterator[Knob]]
 
 MOST_RACKS = 4096
 """Racks a zone is given at most: one for each node of the largest run considered would be twice that."""
@@ -111,7 +110,7 @@ def _zones(frame: Frame) -> Iterator[tuple[str, Zone]]:
             yield f"sites.{site}.zones.{zone}", room
 
 
-def _racks(frame: Frame, lacking: Decimal, _: Sequence[Rejection]) -> Iterator[Knob]:
+def _racks(frame: Frame, lacking: Decimal) -> Iterator[Knob]:
     for path, zone in _zones(frame):
         values = range(zone.racks + 1, zone.racks + MOST_RACKS)
         yield Knob("racks", f"{path}.racks", "racks", *_counted(zone.racks, values, lacking))
@@ -122,7 +121,7 @@ def _counted(stated: int, values: Iterable[int], lacking: Decimal) -> tuple[Deci
     return Decimal(stated), listed, Decimal(stated + ceil(lacking))
 
 
-def _rack_power(frame: Frame, _: Decimal, __: Sequence[Rejection]) -> Iterator[Knob]:
+def _rack_power(frame: Frame, _: Decimal) -> Iterator[Knob]:
     """More power in a rack helps where one more unit fits, or the first."""
     for path, zone in _zones(frame):
         values = set()
@@ -134,7 +133,7 @@ def _rack_power(frame: Frame, _: Decimal, __: Sequence[Rejection]) -> Iterator[K
         yield Knob("rack_power", f"{path}.kw_per_rack", "kW per rack", zone.kw_per_rack, looser)
 
 
-def _cooling(frame: Frame, _: Decimal, __: Sequence[Rejection]) -> Iterator[Knob]:
+def _cooling(frame: Frame, _: Decimal) -> Iterator[Knob]:
     for path, zone in _zones(frame):
         other = "liquid" if zone.cooling == "air" else "air"
         yield Knob("cooling", f"{path}.cooling", "class", zone.cooling, [other])
@@ -151,7 +150,7 @@ MOST_UNITS = 2048
 """Units an offer is raised to at most: the largest run considered has 16,384 accelerators."""
 
 
-def _supply(frame: Frame, lacking: Decimal, _: Sequence[Rejection]) -> Iterator[Knob]:
+def _supply(frame: Frame, lacking: Decimal) -> Iterator[Knob]:
     for path, offer, nodes in _offers(frame):
         stated, step = offer.units.max, offer.units.step
         if stated is not None:
@@ -162,7 +161,7 @@ def _supply(frame: Frame, lacking: Decimal, _: Sequence[Rejection]) -> Iterator[
             yield Knob("supply", f"{path}.units.max", "units", Decimal(stated), *counted[1:])
 
 
-def _fabric(frame: Frame, lacking: Decimal, _: Sequence[Rejection]) -> Iterator[Knob]:
+def _fabric(frame: Frame, lacking: Decimal) -> Iterator[Knob]:
     for path, offer, nodes in _offers(frame):
         stated = offer.fabric_max_units
         if stated is not None:
@@ -170,7 +169,7 @@ def _fabric(frame: Frame, lacking: Decimal, _: Sequence[Rejection]) -> Iterator[
             yield Knob("fabric", f"{path}.fabric_max_units", "units", *_counted(stated, values, lacking / nodes))
 
 
-def _block_length(frame: Frame, lacking: Decimal, _: Sequence[Rejection]) -> Iterator[Knob]:
+def _block_length(frame: Frame, lacking: Decimal) -> Iterator[Knob]:
     for path, offer, _nodes in _offers(frame):
         if isinstance(offer, BlockOffer):
             place, row = max(enumerate(offer.days), key=lambda entry: entry[1].to)
@@ -178,14 +177,14 @@ def _block_length(frame: Frame, lacking: Decimal, _: Sequence[Rejection]) -> Ite
             yield Knob("block_length", f"{path}.days.{place}.to", "days", *_counted(row.to, values, lacking))
 
 
-def _vendors(frame: Frame, lacking: Decimal, _: Sequence[Rejection]) -> Iterator[Knob]:
+def _vendors(frame: Frame, lacking: Decimal) -> Iterator[Knob]:
     most = frame.scenario.policy.vendors.max
     if most is not None:
         vendors = len({quote.vendor for quote in frame.quotes.values()})
         yield Knob("vendors", "policy.vendors.max", "vendors", *_counted(most, range(most + 1, vendors + 1), lacking))
 
 
-def _second_source(frame: Frame, _: Decimal, __: Sequence[Rejection]) -> Iterator[Knob]:
+def _second_source(frame: Frame, _: Decimal) -> Iterator[Knob]:
     stated = Decimal(frame.scenario.policy.vendors.second_source_share)
     values = [Decimal(step) / SHARE_STEPS for step in range(ceil(stated * SHARE_STEPS) - 1, -1, -1)]
     yield Knob(
@@ -193,7 +192,7 @@ def _second_source(frame: Frame, _: Decimal, __: Sequence[Rejection]) -> Iterato
     )
 
 
-def _evidence(frame: Frame, _: Decimal, __: Sequence[Rejection]) -> Iterator[Knob]:
+def _evidence(frame: Frame, _: Decimal) -> Iterator[Knob]:
     levels = sorted(EvidenceLevel, key=lambda level: level.rank)
     weaker: list[tuple[EvidenceLevel, EvidenceLevel]] = list(pairwise(levels))
     stated = [(f"workloads.{name}", work.minimum_evidence) for name, work in frame.scenario.workloads.items()]
@@ -203,18 +202,22 @@ def _evidence(frame: Frame, _: Decimal, __: Sequence[Rejection]) -> Iterator[Kno
             yield Knob("evidence", f"{path}.minimum_evidence", "evidence level", level.value, values)
 
 
-def _expired(frame: Frame, _: Decimal, __: Sequence[Rejection]) -> Iterator[Knob]:
+def _expired(frame: Frame, _: Decimal) -> Iterator[Knob]:
     yield Knob("expired", "policy.allow_expired_quotes", "", "false", ["true"])
 
 
-def _policy(frame: Frame, _: Decimal, rejections: Sequence[Rejection]) -> Iterator[Knob]:
+def _policy(frame: Frame, _: Decimal) -> Iterator[Knob]:
     """Allow one name that is denied, or budgetary quotes."""
     policy = frame.scenario.policy
     if not policy.allow_budgetary_quotes:
         yield Knob("policy", "policy.allow_budgetary_quotes", "", "false", ["true"])
-    refused = {(str(item.available), str(item.needed)) for item in rejections if item.limit == "policy"}
-    for key, names in (("policy.platforms", policy.platforms), ("policy.vendors", policy.vendors)):
-        for name in sorted(name for where, name in refused if where == key):
+    platforms = {offer.platform for _, offer, _ in _offers(frame)}
+    vendors = {quote.vendor for quote in frame.quotes.values()}
+    for key, names, known in (
+        ("policy.platforms", policy.platforms, platforms),
+        ("policy.vendors", policy.vendors, vendors),
+    ):
+        for name in sorted(name for name in known if not names.permits(name)):
             if name in names.deny:
                 text = _flow(other for other in names.deny if other != name)
                 yield Knob("policy", f"{key}.deny", "", f"{name} denied", [f"{name} allowed"], text=text)

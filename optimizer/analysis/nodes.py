@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 
 from optimizer.analysis.bench import Bench
@@ -12,11 +13,14 @@ from optimizer.schema.quote import TieredPrice
 from optimizer.solver.planner import GRID_ACCELERATORS, Inputs
 from optimizer.solver.problem import window
 from optimizer.solver.spares import spares
+from optimizer.units import counted
 
 
 class NodeNeed(Result):
     """The nodes one limit alone would need."""
 
+    workload: str
+    """The run."""
     limit: str
     """memory, batch, deadline, spares, minimum_order, tier, racks, or chosen: what the plan awards."""
     nodes: int | None
@@ -28,13 +32,15 @@ class NodeNeed(Result):
 
 
 def why_nodes(choice: Choice, bench: Bench) -> tuple[NodeNeed, ...]:
-    """Return the node count each limit alone would need for the plan's run, and which of them bound.
+    """Return the node count each limit alone would need for each run of the plan, and which of them bound.
 
-    Several runs have none. Where no need equals what is awarded, the objective bound: more nodes pay, or end earlier, or earn after the run.
+    Where no need equals what is awarded, the objective bound: more nodes pay, or end earlier, or earn after the run.
     """
-    if len(choice.runs) > 1:  # the counts of several runs depend on each other
-        return ()
-    frame, run = bench.inputs.frame, choice.runs[0]
+    return tuple(need for run in choice.runs for need in _of_run(run, choice, bench))
+
+
+def _of_run(run: Run, choice: Choice, bench: Bench) -> Iterator[NodeNeed]:
+    frame, name = bench.inputs.frame, run.candidate.workload
     awarded = sum(t.units * t.option.platform.nodes_per_unit for t in choice.taken if t.option.pool == run.pool)
     engine, spare, orders = _engine(run, bench), _spares(run, frame), _awards(choice, run)
     most = max((nodes for _, nodes, _ in engine if nodes is not None), default=None)
@@ -44,10 +50,14 @@ def why_nodes(choice: Choice, bench: Bench) -> tuple[NodeNeed, ...]:
         (spare, running < (spare[1] or 0) == awarded),
         *((need, (spare[1] or 0) < (need[1] or 0) == awarded) for need in orders),
     ]
-    rows = [NodeNeed(limit=n, nodes=count, binds=binds, reason=reason) for (n, count, reason), binds in kept]
+    rows = [
+        NodeNeed(workload=name, limit=limit, nodes=count, binds=binds, reason=reason)
+        for (limit, count, reason), binds in kept
+    ]
     objective = not any(row.binds for row in rows)
-    words = f"{running} nodes run, {awarded} are awarded" + ("; the objective decides" if objective else "")
-    return (*rows, NodeNeed(limit="chosen", nodes=awarded, binds=objective, reason=words))
+    words = f"{counted(running, 'node')} run, {awarded} awarded" + ("; the objective decides" if objective else "")
+    yield from rows
+    yield NodeNeed(workload=name, limit="chosen", nodes=awarded, binds=objective, reason=words)
 
 
 _Need = tuple[str, int | None, str]
@@ -61,7 +71,7 @@ def _engine(run: Run, bench: Bench) -> list[_Need]:
     last = window(frame.scenario.workloads[name], frame)[1]
     days = (last - run.start).days + 1
     in_time = min((mode.nodes for mode in modes if mode.days <= days), default=None)
-    deadline = ("deadline", in_time, f"to end within {days} days, from {run.start} to {last}")
+    deadline = ("deadline", in_time, f"to end within {counted(days, 'day')}, from {run.start} to {last}")
     if run.candidate.layout is None:
         return [deadline]
     fitting = bench.known.of(_any_batch(bench.inputs, name), name, run.platform, most).candidates

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from optimizer.analysis.decisions import PlanBrief
 from optimizer.engine.layouts import Booleans, Floats
 
 DEGREE = 3
@@ -47,6 +48,31 @@ class Outcomes:
         return int(np.argmin(self.npv.mean(axis=0)))
 
 
+@dataclass(frozen=True, eq=False)
+class Played:
+    """Samples played through.
+
+    Attributes:
+        outcomes: What became of every plan.
+        information: Input -> what knowing it is worth.
+        plans: The plans, in the order of the outcomes.
+        samples: Samples asked for.
+        failures: What went wrong, by task.
+        solves: Models solved; None when plans were only played through.
+        proven: Whether every model was solved to proof.
+        against: What regret is measured against.
+    """
+
+    outcomes: Outcomes
+    information: Mapping[str, float]
+    plans: Sequence[PlanBrief]
+    samples: int
+    failures: Mapping[str, str]
+    solves: int | None
+    proven: bool
+    against: str
+
+
 def information_values(npv: Floats, inputs: Mapping[str, Floats]) -> dict[str, float]:
     """Return what knowing each input before signing is worth: the expected gain of deciding with that knowledge.
 
@@ -85,7 +111,8 @@ def linear_information_values(
 ) -> dict[str, float]:
     """Return the same where costs are linear in independent inputs: exact but for the sample of the inputs.
 
-    min_p E[C_p] - E[min_p E[C_p | x]] with E[C_p | x] = E[C_p] + slope_p (x - E[x]); never negative (Jensen).
+    min_p E[C_p] - E[min_p E[C_p | x]] with E[C_p | x] = E[C_p] + slope_p (x - E[x]); never negative (Jensen), and never
+    more than knowing everything would save in the sample (which a sample that is not quite independent might suggest).
 
     Args:
         npv: Present value of P plans in N samples, shape (N, P).
@@ -93,9 +120,10 @@ def linear_information_values(
         slopes: Input -> present value each plan adds per unit of it, shape (P,).
     """
     mean = npv.mean(axis=0)
+    most = float(mean.min() - npv.min(axis=1).mean())
     values = {}
     for name, column in inputs.items():
         expected = mean + (column - column.mean())[:, None] * slopes[name]
-        gain = float(mean.min() - expected.min(axis=1).mean())
+        gain = min(most, float(mean.min() - expected.min(axis=1).mean()))
         values[name] = gain if gain > NOISE * max(1.0, abs(float(mean.min()))) else 0.0
     return values

@@ -7,21 +7,25 @@ Dates are whole days, so the front is complete and its breakpoints are exact.
 from __future__ import annotations
 
 import datetime as dt
+import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from decimal import Decimal
 
 from optimizer.analysis.decisions import PlanBrief, brief
 from optimizer.analysis.lines import tolerance
-from optimizer.analysis.optimum import Effort, best_choice, bounds, refuse_other_objectives
+from optimizer.analysis.optimum import Effort, best_choice, bounds, refuse_other_objectives, several, single
+from optimizer.analysis.world import stored_modes
 from optimizer.api import SolveOptions, inputs_of
 from optimizer.cost.choice import Choice
-from optimizer.cost.frame import Frame
+from optimizer.cost.frame import DAY, Frame
 from optimizer.io.loaded import Loaded
-from optimizer.json_numbers import Number
-from optimizer.results import Result
+from optimizer.results import Number, Result
 from optimizer.solver.assemble import priced
-from optimizer.solver.planner import Modes, prepare
-from optimizer.solver.problem import Problem
+from optimizer.solver.planner import Inputs, Modes, Prepared, prepare
+from optimizer.solver.plans import checked_choice
+from optimizer.solver.problem import Problem, window
 
 
 class ParetoPoint(Result):
@@ -66,13 +70,21 @@ def pareto(loaded: Loaded, *, options: SolveOptions | None = None, known: Modes 
 
     Raises:
         InputError: another objective than cost.
+        InternalError: a point fails the independent check.
     """
     options = options or SolveOptions()
-    effort = Effort(options.solver, options.settings(), time.monotonic())
-    problem = prepare(inputs_of(loaded), known or Modes()).problem
-    refuse_other_objectives(problem, "pareto")
-    frame = problem.frame
-    points = [_point(choice, frame) for choice in cheapest_by_finish(problem, effort)]
+    effort = Effort(options.solver, single(options), time.monotonic())
+    inputs = inputs_of(loaded)
+    modes = known or stored_modes()
+    prepared = prepare(inputs, modes)
+    refuse_other_objectives(prepared.problem, "pareto")
+
+    def ending(problem: Problem, last: dt.date) -> Problem:
+        """Return the problem whose runs all end by a day; the listed runs of several need not be all there are."""
+        return prepare(due(inputs, last), modes).problem if several(problem) else ending_by(problem, last)
+
+    frame = inputs.frame
+    points = [_point(choice, prepared, inputs) for choice in cheapest_by_finish(prepared.problem, effort, ending)]
     if not points and effort.proven:
         return None
     return Pareto(
@@ -84,17 +96,40 @@ def pareto(loaded: Loaded, *, options: SolveOptions | None = None, known: Modes 
     )
 
 
-def cheapest_by_finish(problem: Problem, effort: Effort) -> Iterator[Choice]:
-    """Yield the cheapest plan, then the cheapest that ends earlier than the one before, until none does."""
-    lower = bounds(problem)
+def due(inputs: Inputs, last: dt.date) -> Inputs:
+    """Return the inputs with every run due by a day, or earlier where it was."""
+    scenario = inputs.frame.scenario
+    workloads = {
+        name: work.model_copy(update={"deadline": min(last, window(work, inputs.frame)[1]), "deadline_margin_days": 0})
+        for name, work in scenario.workloads.items()
+    }
+    return inputs.with_frame(replace(inputs.frame, scenario=scenario.model_copy(update={"workloads": workloads})))
+
+
+def ending_by(problem: Problem, last: dt.date) -> Problem:
+    """Return the problem with the runs that end by a day."""
+    return problem.keep(run for run in problem.profiles if run.run.end <= last)
+
+
+def cheapest_by_finish(
+    problem: Problem, effort: Effort, ending: Callable[[Problem, dt.date], Problem] = ending_by
+) -> Iterator[Choice]:
+    """Yield the cheapest plan, then the cheapest that ends earlier than the one before, until none does.
+
+    Plans seen on the way that end early enough are incumbents of later points.
+    """
+    known = dict(zip(problem.profiles, bounds(problem), strict=True))
+    plans: list[Choice] = []
+    incumbent: Decimal | None = None
     while problem.profiles:
-        choice = best_choice(problem, problem, lower, None, effort)
+        lower = [known.get(run, -math.inf) for run in problem.profiles]
+        choice = best_choice(problem, problem, lower, incumbent, effort, plans)
         if choice is None:
             return
         yield choice
-        earlier = [run.run.end < choice.last_run for run in problem.profiles]
-        lower = [bound for bound, kept in zip(lower, earlier, strict=True) if kept]
-        problem = problem.keep(run for run, kept in zip(problem.profiles, earlier, strict=True) if kept)
+        plans = [plan for plan in plans if plan.last_run < choice.last_run]
+        incumbent = min((priced(plan, problem.frame).npv for plan in plans), default=None)
+        problem = ending(problem, choice.last_run - DAY)
 
 
 def _undominated(points: list[ParetoPoint], frame: Frame) -> list[ParetoPoint]:
@@ -106,6 +141,7 @@ def _undominated(points: list[ParetoPoint], frame: Frame) -> list[ParetoPoint]:
     ]
 
 
-def _point(choice: Choice, frame: Frame) -> ParetoPoint:
-    price, row = priced(choice, frame), brief(choice)
+def _point(choice: Choice, prepared: Prepared, inputs: Inputs) -> ParetoPoint:
+    checked_choice(choice, prepared, inputs)
+    price, row = priced(choice, inputs.frame), brief(choice)
     return ParetoPoint(total=price.total, npv=price.npv, **PlanBrief.model_dump(row))

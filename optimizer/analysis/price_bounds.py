@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 
-from optimizer.analysis.scales import quote_factors
-from optimizer.analysis.world import World
+from optimizer.analysis.price_model import at_prices
+from optimizer.analysis.scales import Grouping
 from optimizer.cost.after import After
 from optimizer.cost.choice import Run
 from optimizer.cost.option import Piece
 from optimizer.solver.bounds import PoolBound
-from optimizer.solver.planner import Modes
 from optimizer.solver.problem import Problem, Profile
 
 Rate = tuple[float, float]
@@ -23,18 +23,20 @@ Rate = tuple[float, float]
 
 @dataclass(frozen=True, eq=False)
 class ScaledBound(PoolBound):
-    """The bound of a pool with the prices of each quote multiplied.
+    """The bound of a pool with the prices of each group of offers multiplied.
 
     Attributes:
         pieces: Pieces with the parts of their rates.
         common: Least cost of the entries that every award of the pool matches.
-        factors: Quote -> multiple of its prices.
+        grouping: Offers whose prices move together; None only while a class needs a default.
+        factors: Group -> multiple of its prices.
         energies: Energy of runs, shared by all price vectors.
         hires: Hire of a piece to a day at factor 1, shared as well.
     """
 
     pieces: Sequence[tuple[Piece, Rate]] = ()
     common: float = 0.0
+    grouping: Grouping | None = None
     factors: Mapping[str, float] = field(default_factory=dict)
     energies: dict[int, float] = field(default_factory=dict)
     hires: dict[tuple[int, dt.date], float] = field(default_factory=dict)
@@ -50,7 +52,7 @@ class ScaledBound(PoolBound):
         return self.common
 
     def _factor(self, piece: Piece) -> float:
-        return self.factors.get(piece.option.quote.quote, 1.0)
+        return self.factors.get((self.grouping and self.grouping.of(piece.option)) or "", 1.0)
 
     def _energy(self, run: Run) -> float:
         if id(run) not in self.energies:  # runs of one problem, which outlives the bound
@@ -65,14 +67,14 @@ class ScaledBound(PoolBound):
 
 
 class PriceBounds:
-    """Bounds of all profiles of a problem at any multiples of its quotes' prices."""
+    """Bounds of all profiles of a problem at any multiples of the prices of groups of offers."""
 
-    def __init__(self, world: World, known: Modes, problem: Problem) -> None:
-        """Take a world, its modes and its problem at the prices of today."""
-        twice = {name: Decimal(2) for name in world.frame.quotes}
-        double = world.with_frame(quote_factors(world.frame, twice)).problem(known)
+    def __init__(self, problem: Problem, grouping: Grouping) -> None:
+        """Take a problem at the prices of today."""
+        double = at_prices(problem, range(len(problem.profiles)), grouping.knob()(Decimal(2)))
         self.problem = problem
         self.policy = problem.frame.scenario.after_run.policy
+        self.grouping = grouping
         self._base: dict[tuple[str, After], ScaledBound] = {}
         pools = {pool.name: pool for pool in double.pools}
         for profile in problem.profiles:
@@ -80,7 +82,13 @@ class PriceBounds:
             if key not in self._base:
                 today = PoolBound(profile.pool, problem.frame, key[1])
                 later = PoolBound(pools[profile.pool.name], double.frame, key[1])
-                self._base[key] = _split(today, later)
+                self._base[key] = _split(today, later, grouping)
+
+    @cached_property
+    def falling(self) -> frozenset[str]:
+        """Groups of which some piece costs less when its price rises: no hardware we know of, but nothing forbids it."""
+        rates = [(piece, priced) for bound in self._base.values() for piece, (_, priced) in bound.pieces]
+        return frozenset(group for piece, priced in rates if priced < 0 and (group := self.grouping.of(piece.option)))
 
     def _key(self, profile: Profile) -> tuple[str, After]:
         after = After(self.policy, profile.run.end)
@@ -88,8 +96,10 @@ class PriceBounds:
 
     def at(self, factors: Mapping[str, float], wanted: Sequence[int]) -> list[float]:
         """Return the bounds of some profiles (by position); infinite for the others."""
+        if self.problem.frame.scenario.fix:  # signed units elsewhere may earn money
+            return [-math.inf] * len(self.problem.profiles)
         known: dict[tuple[str, After], ScaledBound] = {}
-        lower = [float("inf")] * len(self.problem.profiles)
+        lower = [math.inf] * len(self.problem.profiles)
         for index in wanted:
             profile = self.problem.profiles[index]
             key = self._key(profile)
@@ -99,15 +109,15 @@ class PriceBounds:
         return lower
 
 
-def _split(today: PoolBound, double: PoolBound) -> ScaledBound:
+def _split(today: PoolBound, double: PoolBound, grouping: Grouping) -> ScaledBound:
     """Return a bound whose rates are split by what a doubling of prices adds."""
     pairs = zip(today.rates, double.rates, strict=True)
     pieces = tuple((piece, (2 * one - two, two - one)) for (piece, one), (_, two) in pairs)
-    return ScaledBound(today.pool, today.frame, today.after, pieces=pieces, common=today.shared)
+    return ScaledBound(today.pool, today.frame, today.after, pieces=pieces, common=today.shared, grouping=grouping)
 
 
 def _scaled(base: ScaledBound, factors: Mapping[str, float]) -> ScaledBound:
     return ScaledBound(
         base.pool, base.frame, base.after, base.values,
-        pieces=base.pieces, common=base.common, factors=factors, energies=base.energies, hires=base.hires,
+        pieces=base.pieces, common=base.common, grouping=base.grouping, factors=factors, energies=base.energies, hires=base.hires,
     )  # fmt: skip

@@ -7,12 +7,12 @@ is best without budgets and keeps them is best with them; otherwise the caller s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from optimizer.analysis.lines import rebound_option
 from optimizer.analysis.optimum import Effort
-from optimizer.analysis.scales import quote_factors
+from optimizer.analysis.scales import Grouping
 from optimizer.cost.choice import Choice
 from optimizer.cost.frame import Frame
 from optimizer.schema.scenario import Budget
@@ -23,6 +23,9 @@ from optimizer.solver.search import backend
 
 Bookings = Mapping[int, Decimal]
 
+SHARED = 20
+"""Runs a model may hold beyond those that are needed: solving a few more is cheaper than building another model."""
+
 
 def at_prices(problem: Problem, kept: Sequence[int], frame: Frame) -> Problem:
     """Return some runs of a problem, and the pools they need, at other prices."""
@@ -32,7 +35,12 @@ def at_prices(problem: Problem, kept: Sequence[int], frame: Frame) -> Problem:
         for pool in reduced.pools
     }
     profiles = tuple(replace(run, pool=pools[id(run.pool)]) for run in reduced.profiles)
-    return Problem(frame, tuple(pools.values()), profiles, ())
+    return replace(reduced, frame=frame, pools=tuple(pools.values()), profiles=profiles, rejections=())
+
+
+def without_budget(frame: Frame) -> Frame:
+    """Return a scenario in which any amount may be spent."""
+    return replace(frame, scenario=frame.scenario.model_copy(update={"budget": Budget()}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +50,7 @@ class PriceModel:
     Attributes:
         model: Rows and variables, without budgets.
         today: Present value by variable at the prices of today.
-        slopes: Quote -> variable -> present value its prices add.
+        slopes: Group of offers -> variable -> present value their prices add.
     """
 
     model: CompactModel
@@ -52,9 +60,9 @@ class PriceModel:
     def best(self, factors: Mapping[str, Decimal], effort: Effort) -> Choice | None:
         """Return the best decision at some prices, budgets left out."""
         booked = dict(self.today)
-        for quote, slope in self.slopes.items():
+        for group, slope in self.slopes.items():
             for variable, amount in slope.items():
-                booked[variable] += amount * (factors[quote] - 1)
+                booked[variable] += amount * (factors[group] - 1)
         linear = self.model.linear
         digits = scale_digits([booked], linear.upper, self.model.builder.frame.scenario.currency)
         answer = backend(effort.solver).solve(linear, scaled(booked, digits), effort.left())
@@ -62,17 +70,46 @@ class PriceModel:
         effort.proven &= answer.outcome in ("optimal", "infeasible")
         return self.model.choice(answer.values) if answer.values else None
 
+    def falls_with(self, group: str) -> bool:
+        """Return whether some cost falls when the prices of a group rise."""
+        return any(amount < 0 for amount in self.slopes.get(group, {}).values())
 
-def price_model(problem: Problem, kept: Sequence[int]) -> PriceModel:
-    """Return the model of some runs: built at the prices of today, and with each quote of their pools doubled."""
-    scenario = problem.frame.scenario.model_copy(update={"budget": Budget()})
-    frame = replace(problem.frame, scenario=scenario)
+
+def price_model(problem: Problem, kept: Sequence[int], grouping: Grouping) -> PriceModel:
+    """Return the model of some runs: built at the prices of today, and with each group of offers in it doubled."""
+    frame = without_budget(grouping.frame)
     model = build_model(at_prices(problem, kept, frame))
     today = dict(model.builder.ledger.npv)
-    quotes = sorted({option.quote.quote for option in model.builder.problem.options})
+    groups = sorted({group for option in model.builder.problem.options if (group := grouping.of(option)) is not None})
     slopes = {}
-    for quote in quotes:
-        doubled = build_model(at_prices(problem, kept, quote_factors(frame, {quote: Decimal(2)})))
+    for group in groups:
+        dear = without_budget(grouping.at({group: Decimal(2)}))
+        doubled = build_model(at_prices(problem, kept, dear))
         changes = {variable: amount - today[variable] for variable, amount in doubled.builder.ledger.npv.items()}
-        slopes[quote] = {variable: change for variable, change in changes.items() if change}
+        slopes[group] = {variable: change for variable, change in changes.items() if change}
     return PriceModel(model, today, slopes)
+
+
+@dataclass
+class PriceModels:
+    """Models of a problem, each built for as many questions as possible.
+
+    Attributes:
+        problem: The problem at the prices of today.
+        grouping: Offers whose prices move together.
+    """
+
+    problem: Problem
+    grouping: Grouping
+    _known: dict[frozenset[int], PriceModel] = field(default_factory=dict)
+
+    def of(self, wanted: Sequence[int]) -> PriceModel:
+        """Return a model with some runs, and perhaps a few more."""
+        kept = frozenset(wanted)
+        serving = [known for known in self._known if kept <= known and len(known) <= len(kept) + SHARED]
+        if serving:
+            return self._known[min(serving, key=lambda known: (len(known), sorted(known)))]
+        last = next(reversed(self._known), frozenset())
+        joint = kept | last if len(kept | last) <= SHARED else kept
+        self._known[joint] = price_model(self.problem, sorted(joint), self.grouping)
+        return self._known[joint]

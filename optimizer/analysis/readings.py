@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, get_args
+from typing import Literal, Protocol, cast, get_args
 
 import numpy as np
 
 from optimizer.engine.layouts import LayoutArrays, Recompute, require_legal
 from optimizer.engine.memory import memory, peak_bytes
 from optimizer.engine.setup import Setup
-from optimizer.engine.software import Launch, Software, StateRecipe, of_release, release_year
+from optimizer.engine.software import Launch, Routing, Software, StateRecipe, of_release, release_year
 from optimizer.engine.verdict import verdict_codes
 from optimizer.errors import InputError, did_you_mean
 from optimizer.io.runs import Run
@@ -75,9 +75,11 @@ def measured_step_s(run: Run) -> float | None:
 def parse_recipe(text: str) -> StateRecipe | None:
     """Return the bytes per parameter of a recipe name such as ``6 + 12/D``, ``18`` or ``16/D + gather buffers``.
 
-    Two bytes of the unsharded part are weights, the rest gradients. Returns None when the text is no recipe.
+    Two bytes of the unsharded part are weights, the rest gradients. ``primary fp8:`` before it says that these weights
+    are in fp8 and nothing is kept beside them. Returns None when the text is no recipe.
     """
-    parts = text.split("(", maxsplit=1)[0].replace("gather buffers", "").split("+")
+    primary, sums = text.startswith("primary fp8:"), text.removeprefix("primary fp8:")
+    parts = sums.split("(", maxsplit=1)[0].replace("gather buffers", "").split("+")
     try:
         fixed = sum(float(part) for part in parts if part.strip() and "/" not in part)
         shared = sum(float(part.split("/")[0]) for part in parts if "/" in part)
@@ -87,7 +89,7 @@ def parse_recipe(text: str) -> StateRecipe | None:
         return StateRecipe(weights_bytes=4, gradient_bytes=4, optimizer_bytes=shared - 8)
     if shared == 0:
         return StateRecipe(weights_bytes=2, gradient_bytes=4, optimizer_bytes=fixed - 6)
-    return StateRecipe(weights_bytes=2, gradient_bytes=fixed - 2, optimizer_bytes=shared)
+    return StateRecipe(weights_bytes=2, gradient_bytes=fixed - 2, optimizer_bytes=shared, primary_fp8=primary)
 
 
 def _skip_unless(condition: object, reason: str) -> None:
@@ -123,7 +125,7 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def _card(run: Run, cards: Cards) -> Architecture | None:
+def card_of(run: Run, cards: Cards) -> Architecture | None:
     """Return the card of the run's name, else, for experts, the one of its shape; spelling of names varies."""
     named = {_plain(name): card for name, card in cards.architectures.items()}.get(_plain(run.model or ""))
     if named or not run.experts:
@@ -143,15 +145,15 @@ def _expert_architecture(run: Run, card: Architecture | None, readings: list[str
     """Return the card: columns do not hold shared experts, dense layers and low-rank attention."""
     if card is None or card.moe is None:
         raise SkippedRun(f"experts, and no card is named {run.model} or has its shape")
-    if not card.mtp_layers:
-        return card
-    without = "w/o MTP" in (run.notes or "")
-    readings.append(f"multi-token prediction: {'without, by its notes' if without else 'as in the card'}")
-    return card.model_copy(update={"mtp_layers": 0}) if without else card
+    if run.mtp_layers is not None:
+        return card.model_copy(update={"mtp_layers": run.mtp_layers})
+    if card.mtp_layers:
+        readings.append("mtp_layers blank: as in the card")
+    return card
 
 
 def _architecture(run: Run, cards: Cards, readings: list[str]) -> Architecture:
-    card = _card(run, cards)
+    card = card_of(run, cards)
     if run.experts or (card and card.moe):
         return _expert_architecture(run, card, readings)
     missing = [
@@ -165,21 +167,24 @@ def _architecture(run: Run, cards: Cards, readings: list[str]) -> Architecture:
     return card
 
 
-def _launch(run: Run, architecture: Architecture, readings: list[str]) -> Launch | None:
-    """Return how the notes of an MoE run say its layers were launched; None, the stack's default, without a recipe."""
+def _named(
+    run: Run, column: Literal["launch", "routing"], kind: object, otherwise: str, readings: list[str]
+) -> str | None:
+    """Return how experts ran by a column; None when it is blank, read as ``otherwise``."""
+    text = getattr(run, column)
+    if text is None:
+        readings.append(f"{column} blank: {otherwise}")
+    _skip_unless(text is None or text in get_args(kind), f"{column} {text} is unknown")
+    return text  # type: ignore[no-any-return]
+
+
+def _experts(run: Run, architecture: Architecture, readings: list[str]) -> tuple[Routing, Launch | None]:
+    """Return routing and launch of a run; dense models have neither."""
     if architecture.moe is None:
-        return None
-    notes = run.notes or ""
-    for launch, pattern in _LAUNCHES.items():
-        if re.search(pattern, notes):
-            return launch
-    if "recipe preset" in notes:
-        return "eager"
-    readings.append("launch of MoE layers unknown: the stack's default")
-    return None
-
-
-_LAUNCHES: dict[Launch, str] = {"graphs": "CUDA graphs", "fixed": "tokendrop"}
+        return "forced", None
+    routing = _named(run, "routing", Routing, "forced, as benchmarks do", readings)
+    launch = _named(run, "launch", Launch, "the stack's default", readings)
+    return cast("Routing", routing or "forced"), cast("Launch | None", launch)
 
 
 def _platform(run: Run, cards: Cards) -> Platform:
@@ -205,9 +210,6 @@ def _degrees(run: Run, readings: list[str]) -> dict[str, int]:
         "expert_tensor_parallel",
     )  # fmt: skip
     degrees = {name: getattr(run, name) or 1 for name in names}
-    noted = re.search(r"\bETP(\d+)", run.notes or "")
-    if noted and run.expert_tensor_parallel is None:
-        degrees["expert_tensor_parallel"] = int(noted[1])
     readings += [f"{name} blank: 1" for name in names[:4] if getattr(run, name) is None]
     replica = degrees["tensor_parallel"] * degrees["pipeline_parallel"] * degrees["context_parallel"]
     accelerators = run.accelerators or 1
@@ -266,6 +268,7 @@ def case_of(run: Run, cards: Cards) -> Case:
     architecture = _architecture(run, cards, readings)
     platform = _platform(run, cards)
     software = _software(run, platform, cards, readings)
+    routing, launch = _experts(run, architecture, readings)
     try:
         setup = Setup(
             architecture=architecture,
@@ -276,8 +279,8 @@ def case_of(run: Run, cards: Cards) -> Case:
             node_network_gb_s=None if run.node_network_gbps is None else run.node_network_gbps / 8,
             release=release_year(run.software_date) if run.software_date else software.release,
             states=parse_recipe(run.state_recipe) if run.state_recipe else None,
-            routing="forced",  # benchmarks balance the router; no published run with real routing is in the files
-            launch=_launch(run, architecture, readings),
+            routing=routing,
+            launch=launch,
         )
         return Case(run, setup, _layout(run, setup, readings), tuple(readings))
     except InputError as error:

@@ -20,6 +20,7 @@ import numpy as np
 
 from optimizer.analysis.lines import rebound
 from optimizer.analysis.scales import quote_factors
+from optimizer.analysis.uncertain import slips
 from optimizer.candidates.conditions import setup_of
 from optimizer.cost.choice import Choice, Run, Taken
 from optimizer.cost.frame import DAY, Frame
@@ -28,7 +29,7 @@ from optimizer.cost.plan_cost import Priced
 from optimizer.engine.bands import Quantiles, band, factor
 from optimizer.engine.goodput import goodput
 from optimizer.schema.base import Money, Precision
-from optimizer.schema.quote import LeaseOffer, OnDemandOffer, SiteOffer
+from optimizer.schema.quote import LeaseOffer, OnDemandOffer, ReservedOffer
 from optimizer.solver.assemble import priced
 from optimizer.solver.planner import Inputs
 from optimizer.units import add_months, fiscal_year
@@ -135,16 +136,28 @@ class Signed:
         exact = {quote: Decimal(f"{value:.6f}") for quote, value in sample.prices.items()}
         frame = quote_factors(self.inputs.frame, exact)
         signed = rebound(self.choice, frame)
-        runs = tuple(self._run(run, signed, sample, frame) for run in signed.runs)
+        runs = self._runs(signed, sample, frame)
         late = sum(late_days(run, frame) for run in runs)
         outcomes = [self._late(signed, runs, sample, frame, late)]
-        rented = self._rented(signed, runs, sample, frame) if late else None
+        rented = self._rented(signed, sample, frame) if late else None
         if rented is not None:
             outcomes = [rented] if self.late_day is None else [*outcomes, rented]
         best = min(outcomes, key=lambda fate: fate.npv)
         return replace(best, in_time=late == 0)
 
-    def _run(self, run: Run, signed: Choice, sample: Sample, frame: Frame) -> Run:
+    def _runs(self, signed: Choice, sample: Sample, frame: Frame, *, cut: bool = False) -> tuple[Run, ...]:
+        """Return the runs as they happen, in the order of the decision; ``cut``: the rest after a deadline runs elsewhere.
+
+        A run waits for the runs it must follow, and for those planned to leave its pool before it starts.
+        """
+        happened: list[tuple[Run, Run]] = []
+        for run in sorted(signed.runs, key=lambda run: (run.start, run.end)):
+            before = [actual.end + DAY for planned, actual in happened if _leads_to(planned, run, frame)]
+            actual = self._run(run, before, signed, sample, frame)
+            happened.append((run, _until(actual, late_days(actual, frame)) if cut else actual))
+        return tuple(next(actual for planned, actual in happened if planned is run) for run in signed.runs)
+
+    def _run(self, run: Run, before: list[dt.date], signed: Choice, sample: Sample, frame: Frame) -> Run:
         awaited = [
             lot.ready
             for taken in signed.taken
@@ -152,23 +165,34 @@ class Signed:
             for lot, planned in zip(slipped(taken.option, sample).lots, taken.option.lots, strict=True)
             if planned.ready <= run.start
         ]
-        days = self.durations[run.candidate.workload].whole_days(run, sample, frame)
-        return replace(run, start=max((run.start, *awaited)), candidate=replace(run.candidate, days=days))
+        days = self._days(run, sample, frame)
+        return replace(run, start=max((run.start, *before, *awaited)), candidate=replace(run.candidate, days=days))
+
+    def _days(self, run: Run, sample: Sample, frame: Frame) -> int:
+        return self.durations[run.candidate.workload].whole_days(run, sample, frame)
 
     def _late(self, signed: Choice, runs: tuple[Run, ...], sample: Sample, frame: Frame, late: int) -> Fate:
         extra = [(run.end, extension(run, signed, sample, frame)) for run in runs]
         penalty = (self.late_day or Decimal(0)) * late
         return _fate(_happened(signed, runs, sample, frame), [*extra, (max(run.end for run in runs), penalty)])
 
-    def _rented(self, signed: Choice, runs: tuple[Run, ...], sample: Sample, frame: Frame) -> Fate | None:
+    def _rented(self, signed: Choice, sample: Sample, frame: Frame) -> Fate | None:
         """Return the outcome when what is missing at the deadline is rented; None when too little is offered."""
-        rents = [rent(run, frame) for run in runs]
+        ended = self._runs(signed, sample, frame, cut=True)
+        days = [self._days(run, sample, frame) for run in signed.runs]
+        whole = [replace(r, candidate=replace(r.candidate, days=n)) for r, n in zip(ended, days, strict=True)]
+        rents = [rent(run, frame) for run in whole]
         if any(amount is None for amount in rents):
             return None
-        ended = tuple(_until(run, late_days(run, frame)) for run in runs)
         paid = [(run.end, amount or Decimal(0)) for run, amount in zip(ended, rents, strict=True)]
         extra = [(run.end, extension(run, signed, sample, frame)) for run in ended]
         return _fate(_happened(signed, ended, sample, frame), [*extra, *paid])
+
+
+def _leads_to(planned: Run, run: Run, frame: Frame) -> bool:
+    """Return whether a run must end before another starts: it is named so, or planned so in the same pool."""
+    named = planned.candidate.workload in frame.scenario.workloads[run.candidate.workload].after
+    return named or (planned.pool == run.pool and planned.end < run.start)
 
 
 def late_days(run: Run, frame: Frame) -> int:
@@ -182,28 +206,29 @@ def _until(run: Run, late: int) -> Run:
 
 
 def slipped(option: Option, sample: Sample) -> Option:
-    """Return an option as it is delivered in a sample."""
+    """Return an option as it is delivered in a sample; a contract runs its whole term from then."""
     by = dt.timedelta(weeks=max(0, sample.weeks.get(option.quote.quote, 0)))
-    if not by or not isinstance(option.offer, SiteOffer):
+    if not by or not slips(option.offer):
         return option
     lots = tuple(Lot(lot.units, lot.delivery + by, lot.ready + by) for lot in option.lots)
     offer, end = option.offer, option.end
-    if isinstance(offer, LeaseOffer):
+    if isinstance(offer, LeaseOffer | ReservedOffer):
         end = add_months(lots[0].delivery, offer.term_months) - DAY
     return replace(option, lots=lots, end=end)
 
 
 def _happened(signed: Choice, runs: tuple[Run, ...], sample: Sample, frame: Frame) -> Priced:
     """Return the price of what happened: awards as delivered, hires as long as their run."""
-    taken = tuple(Taken(_hired(slipped(item.option, sample), runs), item.units) for item in signed.taken)
+    happened = list(zip(signed.runs, runs, strict=True))
+    taken = tuple(Taken(_as_used(item.option, happened, sample), item.units) for item in signed.taken)
     return priced(Choice(taken, runs), frame)
 
 
-def _hired(option: Option, runs: tuple[Run, ...]) -> Option:
-    """Return a hire that starts and ends with its run; a block that is too short goes on by the day."""
-    own = [run for run in runs if run.pool == option.pool]
+def _as_used(option: Option, runs: list[tuple[Run, Run]], sample: Sample) -> Option:
+    """Return an option as delivered; a hire starts and ends with its run, a block that is too short goes on by the day."""
+    own = [actual for planned, actual in runs if planned.pool == option.pool and planned.start == option.lots[0].ready]
     if not option.is_hired or not own:
-        return option
+        return slipped(option, sample)
     by = own[0].start - option.lots[0].ready
     lots = tuple(Lot(lot.units, lot.delivery + by, lot.ready + by) for lot in option.lots)
     moved = replace(option, lots=lots)

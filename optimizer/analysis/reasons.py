@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 
-from optimizer.results import Rejection, Result
+from optimizer.results import LimitName, Rejection, Result
 from optimizer.solver.why_not import SPEAKS_FIRST
 
 
 class ReasonGroup(Result):
     """Everything rejected for one limit."""
 
-    limit: str
+    limit: LimitName
     """The limit."""
     count: int
     """Rejections."""
@@ -34,14 +34,14 @@ def grouped(rejections: Iterable[Rejection], used: Collection[str] = ()) -> tupl
     Order: lifted by one setting; then by a figure that comes close to what is needed; then the rest. Rejections of
     platforms that the plan uses all the same come last in their group.
     """
-    groups: dict[str, list[Rejection]] = defaultdict(list)
+    groups: dict[LimitName, list[Rejection]] = defaultdict(list)
     for rejection in rejections:
         groups[rejection.limit].append(rejection)
     found = [_group(limit, own, used) for limit, own in groups.items()]
     return tuple(sorted(found, key=lambda group: (_rank(groups[group.limit]), -group.count, group.limit)))
 
 
-def _group(limit: str, own: list[Rejection], used: Collection[str]) -> ReasonGroup:
+def _group(limit: LimitName, own: list[Rejection], used: Collection[str]) -> ReasonGroup:
     own = sorted(own, key=lambda item: (item.platform in used, _missing(item)))
     return ReasonGroup(
         limit=limit,

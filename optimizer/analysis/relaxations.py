@@ -17,7 +17,8 @@ from optimizer.analysis.knobs import knobs, least
 from optimizer.cost.frame import DAY, Frame
 from optimizer.results import Conflict, LimitName, Relaxation
 from optimizer.solver.conflict import superfluous
-from optimizer.solver.relax import RELAXATIONS, lifted
+from optimizer.solver.measures import MEASURES
+from optimizer.solver.relax import Lever, lifted
 from optimizer.solver.requirement import Use, least_uses, requirement
 from optimizer.units import minor_digits
 
@@ -39,8 +40,8 @@ def with_relaxations(conflict: Conflict, bench: Bench, pinned: Collection[str] =
         bench: The scenario.
         pinned: Limits that are not negotiable.
     """
-    free = [name for name in RELAXATIONS if name not in pinned]
-    alone = [found for name in free if bench.probe.without({name}) for found in _single(name, bench)]
+    free = [lever for lever in bench.probe.levers if lever.name not in pinned]
+    alone = [found for lever in free if bench.probe.without({lever}) for found in _single(lever, bench)]
     singles = sorted(alone, key=partial(relative_change, today=bench.loaded.scenario.today))
     joint = tuple(singles[:1]) if singles else _joint(bench, free)
     return conflict.model_copy(update={"relaxations": tuple(singles), "joint": joint})
@@ -56,28 +57,31 @@ def relative_change(change: Relaxation, today: dt.date) -> Decimal:
     return (after - before) / max(before, Decimal(1))
 
 
-def _single(name: LimitName, bench: Bench) -> Iterator[Relaxation]:
+def _single(lever: Lever, bench: Bench) -> Iterator[Relaxation]:
     """Yield the smallest change of a limit alone (of several settings that would do, the one that changes least)."""
-    if name in MEASURED:
-        yield from _verified(_measured({name}, bench, ()), bench)
+    if lever.name in MEASURED:
+        yield from _verified(_measured({lever}, bench, ()), bench)
         return
-    found = _turned(name, bench)
+    found = _turned(lever, bench)
     if found is not None:
         yield found
 
 
-def _turned(
-    name: LimitName, bench: Bench, also: Sequence[str] = (), free: Collection[LimitName] = ()
-) -> Relaxation | None:
+def _turned(lever: Lever, bench: Bench, also: Sequence[str] = (), free: Collection[Lever] = ()) -> Relaxation | None:
     """Return the smallest change of one setting of a limit, with other changes made and limits lifted."""
     frame = bench.changed(also).frame
-    problem = bench.probe.prepared(lifted(frame, {name, *free})).problem
-    need = requirement(name, problem, frame, bench.settings)
-    lacking = None if need.needed is None or need.available is None else need.needed - need.available
-    rejections = bench.prepared().problem.rejections
-    tried = (least(knob, bench, also, free) for knob in knobs(name, frame, lacking, rejections))
+    lacking = _lacking(lever, frame, bench, free) if lever.name in MEASURES else None
+    tried = (least(knob, bench, also, free) for knob in knobs(lever.name, bench.probe.offered(frame), lacking))
     rank = partial(relative_change, today=frame.today)
     return min((found for found in tried if found is not None), key=rank, default=None)
+
+
+def _lacking(lever: Lever, frame: Frame, bench: Bench, free: Collection[Lever]) -> Decimal | None:
+    """Return what is missing of a limit as a measure of the whole scenario says."""
+    problem = bench.probe.prepared(lifted(frame, {lever, *free})).problem
+    need = requirement(lever, problem, frame, bench.settings)
+    figures = isinstance(need.needed, Decimal) and isinstance(need.available, Decimal)
+    return Decimal(need.needed) - Decimal(need.available) if figures else None  # type: ignore[arg-type]
 
 
 def _verified(changes: Sequence[Relaxation], bench: Bench) -> Sequence[Relaxation]:
@@ -85,12 +89,12 @@ def _verified(changes: Sequence[Relaxation], bench: Bench) -> Sequence[Relaxatio
     return changes if changes and bench.feasible([change.set for change in changes]) else ()
 
 
-def _measured(names: set[LimitName], bench: Bench, others: Iterable[LimitName]) -> list[Relaxation]:
+def _measured(levers: set[Lever], bench: Bench, others: Iterable[Lever]) -> list[Relaxation]:
     """Return the changes of measured limits with the least sum of relative changes, while others are lifted."""
     frame = bench.probe.inputs.frame
-    problem = bench.probe.prepared(lifted(frame, {*names, *others})).problem
-    uses = least_uses(names, problem, frame, bench.settings)
-    return [change for name in names for change in _changes(name, uses.get(name, []), frame)]
+    problem = bench.probe.prepared(lifted(frame, {*levers, *others})).problem
+    uses = least_uses(levers, problem, frame, bench.settings)
+    return [change for lever in sorted(levers, key=str) for change in _changes(lever.name, uses.get(lever, []), frame)]
 
 
 def _changes(name: LimitName, uses: Sequence[Use], frame: Frame) -> Iterator[Relaxation]:
@@ -140,7 +144,7 @@ def _power(site: str, short: Sequence[Use], frame: Frame) -> Relaxation:
     return Relaxation(limit="power", from_=available, to=worst.row.amount(worst.used), unit="kW", set=text)
 
 
-def _joint(bench: Bench, free: Sequence[LimitName]) -> tuple[Relaxation, ...]:
+def _joint(bench: Bench, free: Sequence[Lever]) -> tuple[Relaxation, ...]:
     """Return the change of the fewest limits; among those sets the one with the least sum of relative changes."""
     rank = partial(relative_change, today=bench.loaded.scenario.today)
     size = 0
@@ -154,12 +158,12 @@ def _joint(bench: Bench, free: Sequence[LimitName]) -> tuple[Relaxation, ...]:
     return best
 
 
-def _smallest_sets(bench: Bench, free: Sequence[LimitName]) -> Iterator[tuple[LimitName, ...]]:
+def _smallest_sets(bench: Bench, free: Sequence[Lever]) -> Iterator[tuple[Lever, ...]]:
     """Yield sets of limits whose lifting gives a plan, the smallest first.
 
     Implicit hitting sets: such a set meets every conflict. One that gives no plan leads to a conflict it misses.
     """
-    conflicts: list[set[LimitName]] = []
+    conflicts: list[set[Lever]] = []
     for size in range(2, LARGEST_JOINT + 1):
         for limits in combinations(free, size):
             if not all(conflict.intersection(limits) for conflict in conflicts):
@@ -168,16 +172,16 @@ def _smallest_sets(bench: Bench, free: Sequence[LimitName]) -> Iterator[tuple[Li
                 yield limits
             else:
                 gone, _ = superfluous(bench.probe, limits)
-                conflicts.append(set(RELAXATIONS) - gone)
+                conflicts.append(set(bench.probe.levers) - gone)
 
 
-def _together(limits: Sequence[LimitName], bench: Bench) -> tuple[Relaxation, ...]:
+def _together(limits: Sequence[Lever], bench: Bench) -> tuple[Relaxation, ...]:
     """Return the smallest change of a set of limits: the measured ones at once, then the others one by one."""
-    measured = {name for name in limits if name in MEASURED}
-    others = [name for name in limits if name not in MEASURED]
+    measured = {lever for lever in limits if lever.name in MEASURED}
+    others = [lever for lever in limits if lever.name not in MEASURED]
     changes = _measured(measured, bench, others) if measured else []
-    for place, name in enumerate(others):
-        found = _turned(name, bench, [change.set for change in changes], others[place + 1 :])
+    for place, lever in enumerate(others):
+        found = _turned(lever, bench, [change.set for change in changes], others[place + 1 :])
         if found is None:
             return ()
         changes.append(found)

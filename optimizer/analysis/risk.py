@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from optimizer.analysis.decisions import PlanBrief
-from optimizer.analysis.optimum import refuse_several
-from optimizer.analysis.outcomes import Outcomes, information_values, linear_information_values
-from optimizer.analysis.price_plans import PricePlan, budgets_of, plan_name, unique
-from optimizer.analysis.price_risk import PriceTask, price_factors
-from optimizer.analysis.sweep import Outcome, Tell, sweep
-from optimizer.analysis.world_risk import WorldTask, price_spans
-from optimizer.api import SolveOptions
-from optimizer.engine.layouts import Booleans
-from optimizer.errors import InputError, Problem
+from optimizer.analysis.executors import local
+from optimizer.analysis.optimum import single
+from optimizer.analysis.outcomes import Outcomes, Played
+from optimizer.analysis.price_plans import plan_name
+from optimizer.analysis.price_risk import Market, played_prices
+from optimizer.analysis.sweep import Sweeping
+from optimizer.analysis.uncertain import offered, senseless, uncertain_inputs
+from optimizer.analysis.world import World
+from optimizer.analysis.world_risk import WorldTask, played_worlds, price_spans
+from optimizer.api import SolveOptions, inputs_of
+from optimizer.errors import InputError, Problem, did_you_mean
 from optimizer.io.loaded import Loaded
-from optimizer.json_numbers import Number
-from optimizer.results import Result
+from optimizer.results import Number, Result
 from optimizer.schema.ranges import Ranges
 from optimizer.version import __version__
-
-BLOCK = 50
-"""Samples of one task: long enough to pay for its start, short enough to lose little when killed."""
 
 Vary = Literal["prices", "all"]
 
@@ -99,18 +94,6 @@ class Risk(Result):
     wall_s: float
 
 
-@dataclass(frozen=True)
-class _Played:
-    """Samples played through."""
-
-    outcomes: Outcomes
-    information: Mapping[str, float]
-    plans: Sequence[PlanBrief]
-    solves: int | None
-    proven: bool
-    against: str
-
-
 def risk(
     loaded: Loaded,
     samples: int,
@@ -120,8 +103,7 @@ def risk(
     information_costs: Mapping[str, Decimal] | None = None,
     options: SolveOptions | None = None,
     ranges: Ranges | None = None,
-    store: Path | None = None,
-    tell: Tell | None = None,
+    how: Sweeping | None = None,
     naive: bool = False,
 ) -> Risk | None:
     """Return what becomes of plans when inputs are uncertain.
@@ -134,10 +116,9 @@ def risk(
         late_day: Cost of a day after the deadline, in the scenario's currency; None: renting what is missing is
             preferred where it is offered.
         information_costs: Input -> what finding out costs, to set beside its value.
-        options: How to solve; ``jobs`` processes.
+        options: How to solve.
         ranges: Instead of those of the library.
-        store: Results file to resume from.
-        tell: Told about progress.
+        how: Who plays them, and where samples are kept; default this machine with ``options.jobs`` processes.
         naive: Prices only: solve every sample from nothing, to compare with.
 
     Returns:
@@ -147,99 +128,71 @@ def risk(
         InputError: another objective than cost, no samples, or a cost that makes no sense; before any solve.
     """
     options, started = options or SolveOptions(), time.monotonic()
-    _check(samples, late_day, information_costs or {})
-    if loaded.scenario.objective != "cost":
-        raise InputError(
-            [Problem("objective", loaded.scenario.objective, "risk compares costs", "--set objective=cost")]
-        )
-    refuse_several(loaded.scenario, "risk")
     ranges = ranges or loaded.library.ranges
-    settings = replace(
-        options.settings(), workers=options.workers or 1
-    )  # small models: threads cost more than they gain
-    blocks = [f"{first}-{min(first + BLOCK, samples)}" for first in range(0, samples, BLOCK)]
-    task: PriceTask | WorldTask
+    problems = [
+        *_bad_numbers(samples, late_day, information_costs or {}),
+        *_bad_inputs(loaded, ranges, information_costs),
+    ]
+    if problems:
+        raise InputError(problems)
+    settings = single(options)
+    key = _signature(loaded, ranges, samples, options, vary, late_day, naive=naive)
+    how = how or Sweeping(local(options.jobs))
     if vary == "prices":
-        spans = price_spans(loaded, ranges)
-        task = PriceTask(loaded, spans, options.seed, options.solver, settings, naive)
-        exists = bool(task.first)
+        market = Market(loaded, price_spans(loaded, ranges), samples, options.seed, options.solver, settings)
+        played = played_prices(market, how, key, naive=naive or options.solver == "enumerate")
     else:
         task = WorldTask(loaded, ranges, options.seed, options.solver, settings, late_day)
-        exists = bool(task.choices)
-    if not exists:
-        return None
-    key = _signature(loaded, ranges, options, vary, late_day, naive=naive)
-    outcome = sweep(blocks, task, jobs=options.jobs or 1, store=store, signature=key, tell=tell)
-    played = _prices(task, outcome) if isinstance(task, PriceTask) else _worlds(task, outcome)
-    return _risk(played, loaded, outcome, samples, vary, options.seed, information_costs or {}, started)
+        played = played_worlds(task, samples, how, key)
+    return None if played is None else _risk(played, loaded, vary, options.seed, information_costs or {}, started)
 
 
-def _check(samples: int, late_day: Decimal | None, costs: Mapping[str, Decimal]) -> None:
-    problems = [Problem("--samples", str(samples), "Expected 1 or more")] if samples < 1 else []
+def _bad_numbers(samples: int, late_day: Decimal | None, costs: Mapping[str, Decimal]) -> Iterator[Problem]:
+    if samples < 1:
+        yield Problem("--samples", str(samples), "Expected 1 or more")
     stated = {"--late-day": late_day, **{f"--information-cost {name}": cost for name, cost in costs.items()}}
     for where, amount in stated.items():
         if amount is not None and not (amount.is_finite() and amount >= 0):
-            problems.append(Problem(where, str(amount), "Expected an amount of zero or more"))
-    if problems:
-        raise InputError(problems)
+            yield Problem(where, str(amount), "Expected an amount of zero or more")
+
+
+def _bad_inputs(loaded: Loaded, ranges: Ranges, costs: Mapping[str, Decimal] | None) -> Iterator[Problem]:
+    """Yield another objective than cost, ranges that make no sense (a price of zero or below), and unknown inputs."""
+    kind = loaded.scenario.objective
+    if kind != "cost":
+        yield Problem("objective", kind, "risk compares costs", "--set objective=cost")
+    world = World(inputs_of(loaded))
+    inputs = {item.name: item for item in uncertain_inputs(world, ranges, offered(world.frame))}
+    for item in inputs.values():
+        for wrong in senseless(item):
+            yield Problem(f"ranges.yaml, {item.name}", wrong, "Expected a range within what makes sense")
+    for name in costs or {}:
+        if name not in inputs:
+            expected = f"Expected one of {', '.join(inputs)}"
+            fix = did_you_mean(name, list(inputs))
+            yield Problem(f"--information-cost {name}", "no such uncertain input", expected, fix)
 
 
 def _signature(
-    loaded: Loaded, ranges: Ranges, options: SolveOptions, vary: Vary, late_day: Decimal | None, *, naive: bool
+    loaded: Loaded,
+    ranges: Ranges,
+    samples: int,
+    options: SolveOptions,
+    vary: Vary,
+    late_day: Decimal | None,
+    *,
+    naive: bool,
 ) -> str:
+    """Return a hash of all that rows depend on; the rows of price parts depend on all samples, others on their own."""
     files = [(file.path, file.sha256) for file in loaded.files]
-    text = repr((__version__, files, ranges, options.seed, options.solver, options.gap, vary, late_day, naive, BLOCK))
+    counted = samples if vary == "prices" else None
+    text = repr((__version__, files, ranges, options.seed, options.solver, options.gap, vary, late_day, naive, counted))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _blocks(outcome: Outcome) -> list[tuple[int, int]]:
-    return [(int(first), int(last)) for first, last in (key.split("-") for key in outcome.rows)]
-
-
-def _prices(task: PriceTask, outcome: Outcome) -> _Played:
-    """Return the samples of a price sweep: every plan found, re-priced in every sample."""
-    found = [PricePlan.model_validate(plan) for row in outcome.rows.values() for plan in row["plans"]]
-    plans = unique(found or task.first)
-    columns = [price_factors(task.spans, first, last, task.seed) for first, last in _blocks(outcome)]
-    factors = {quote: np.concatenate([part[quote] for part in columns]) for quote in task.spans}
-    npv = np.stack([plan.figure("npv", factors) for plan in plans], axis=1)
-    best = np.array([math.nan if v is None else v for row in outcome.rows.values() for v in row["values"]])
-    budgets = budgets_of(task.problem.frame)
-    in_budget = np.stack([plan.affordable(budgets, factors) for plan in plans], axis=1) if budgets else None
-    deadlines = [work.deadline for work in task.loaded.scenario.workloads.values() if work.deadline]
-    met = [not deadlines or plan.plan.finish <= max(deadlines) for plan in plans]
-    best = np.where(np.isnan(best), npv.min(axis=1), best)
-    outcomes = Outcomes(npv, best, np.broadcast_to(np.array(met), npv.shape), in_budget)
-    slopes = {
-        f"price.{quote}": np.array([plan.slopes["npv"].get(quote, 0.0) for plan in plans]) for quote in task.spans
-    }
-    inputs = {f"price.{quote}": column for quote, column in factors.items()}
-    worth = linear_information_values(npv, inputs, slopes)
-    solves = sum(row["solves"] for row in outcome.rows.values())
-    proven = all(row["proven"] for row in outcome.rows.values())
-    return _Played(outcomes, worth, [plan.plan for plan in plans], solves, proven, "the best plan of each sample")
-
-
-def _worlds(task: WorldTask, outcome: Outcome) -> _Played:
-    """Return the samples in which candidates were played through."""
-    npv = np.array([values for row in outcome.rows.values() for values in row["npv"]])
-    flags: Booleans = np.array([values for row in outcome.rows.values() for values in row["in_time"]])
-    budgets = [values for row in outcome.rows.values() for values in row["in_budget"]]
-    in_budget = None if budgets[0][0] is None else np.array(budgets, dtype=np.bool_)
-    columns = [task.columns(first, last) for first, last in _blocks(outcome)]
-    inputs = {name: np.concatenate([part[name] for part in columns]) for name in task.dimensions}
-    proven = all(row["proven"] for row in outcome.rows.values())
-    outcomes = Outcomes(npv, npv.min(axis=1), flags, in_budget)
-    return _Played(
-        outcomes, information_values(npv, inputs), task.plans, None, proven, "the best candidate of each sample"
-    )
-
-
 def _risk(
-    played: _Played,
+    played: Played,
     loaded: Loaded,
-    outcome: Outcome,
-    samples: int,
     vary: Vary,
     seed: int,
     costs: Mapping[str, Decimal],
@@ -248,14 +201,15 @@ def _risk(
     outcomes, currency = played.outcomes, loaded.scenario.currency
     names = [plan_name(plan) for plan in played.plans]
     plans = [_plan(outcomes, column, plan) for column, plan in enumerate(played.plans)]
+    worth = {**dict.fromkeys(costs, 0.0), **played.information}  # an input of no candidate is worth nothing
     known = [
         Information(about=name, value=_number(value), currency=currency, cost=costs.get(name))
-        for name, value in played.information.items()
+        for name, value in worth.items()
     ]
     return Risk(
         samples=len(outcomes.best),
-        failed=samples - len(outcomes.best),
-        failures=tuple(sorted(set(outcome.failed.values()))),
+        failed=played.samples - len(outcomes.best),
+        failures=tuple(sorted(set(played.failures.values()))),
         vary=vary,
         seed=seed,
         currency=currency,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TypeVar
 
 from optimizer.cost.frame import Frame
+from optimizer.cost.option import Option
 from optimizer.errors import InputError, Problem, did_you_mean
 from optimizer.schema.base import Money
 from optimizer.schema.quote import Offer, Quote, QuoteLine, TieredPrice
@@ -55,6 +56,65 @@ def with_prices(frame: Frame, factor_of: Callable[[Quote, Offer], Decimal | None
     return replace(frame, quotes={name: changed(quote) for name, quote in frame.quotes.items()})
 
 
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """Offers in groups whose prices move together.
+
+    Attributes:
+        frame: The scenario at the prices of today.
+        group_of: Returns the group of an offer; None: its price stays.
+    """
+
+    frame: Frame
+    group_of: Callable[[Quote, Offer], str | None]
+
+    def of(self, option: Option) -> str | None:
+        """Return the group of an option."""
+        return self.group_of(option.quote, option.offer)
+
+    def at(self, factors: Mapping[str, Decimal]) -> Frame:
+        """Return the scenario with the prices of some groups multiplied."""
+        return with_prices(self.frame, lambda quote, offer: factors.get(self.group_of(quote, offer) or ""))
+
+    def knob(self) -> Knob:
+        """Return what scales all of its groups together."""
+        return lambda factor: with_prices(
+            self.frame, lambda quote, offer: None if self.group_of(quote, offer) is None else _positive(factor)
+        )
+
+
+SCALED = "scaled"
+"""Name of the group when there is only one."""
+
+
+def by_quote(frame: Frame) -> Grouping:
+    """Return the offers of each quote as a group of its own."""
+    return Grouping(frame, lambda quote, _: quote.quote)
+
+
+def one_quote(frame: Frame, name: str) -> Grouping:
+    """Return the offers of one quote as the only group.
+
+    Raises:
+        InputError: no quote of that id.
+    """
+    if name not in frame.quotes:
+        raise _unknown("--quote", name, sorted(frame.quotes), "quote")
+    return Grouping(frame, lambda quote, _: SCALED if quote.quote == name else None)
+
+
+def one_platform(frame: Frame, name: str) -> Grouping:
+    """Return all offers of a platform as the only group.
+
+    Raises:
+        InputError: no platform of that id, or no offer for it.
+    """
+    offered = sorted({offer.platform for quote in frame.quotes.values() for offer in quote.offers.values()})
+    if name not in offered:
+        raise _unknown("--platform", name, offered, "platform with an offer")
+    return Grouping(frame, lambda _, offer: SCALED if offer.platform == name else None)
+
+
 def quote_factors(frame: Frame, factors: Mapping[str, Decimal]) -> Frame:
     """Return a scenario with the prices of some quotes multiplied, each by its own factor."""
     return with_prices(frame, lambda quote, _: factors.get(quote.quote))
@@ -66,21 +126,7 @@ def quote_knob(frame: Frame, name: str) -> Knob:
     Raises:
         InputError: no quote of that id.
     """
-    if name not in frame.quotes:
-        raise _unknown("--quote", name, sorted(frame.quotes), "quote")
-    return lambda factor: quote_factors(frame, {name: _positive(factor)})
-
-
-def platform_knob(frame: Frame, name: str) -> Knob:
-    """Return what scales every price of all offers of a platform.
-
-    Raises:
-        InputError: no platform of that id, or no offer for it.
-    """
-    offered = sorted({offer.platform for quote in frame.quotes.values() for offer in quote.offers.values()})
-    if name not in offered:
-        raise _unknown("--platform", name, offered, "platform with an offer")
-    return lambda factor: with_prices(frame, lambda _, offer: _positive(factor) if offer.platform == name else None)
+    return one_quote(frame, name).knob()
 
 
 def value_knob(frame: Frame) -> Knob:

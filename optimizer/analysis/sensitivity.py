@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from optimizer.analysis.breakeven import decided, switches
 from optimizer.analysis.decisions import Decision, decision
 from optimizer.analysis.envelope import envelope
+from optimizer.analysis.executors import Row, local
 from optimizer.analysis.family import ONE, Family
-from optimizer.analysis.optimum import Effort, best_choice, bounds, refuse_other_objectives
-from optimizer.analysis.sweep import Row, Tell, sweep
-from optimizer.analysis.tornado import Cell, End, Flip, Grid, Sensitivity, SensitivityRow
-from optimizer.analysis.uncertain import Uncertain, uncertain_inputs
-from optimizer.analysis.world import World
+from optimizer.analysis.optimum import Effort, best_choice, bounds, several, single
+from optimizer.analysis.sweep import Sweeping, sweep
+from optimizer.analysis.tornado import Cell, End, Flip, Grid, PolicyEnd, Sensitivity, SensitivityRow
+from optimizer.analysis.uncertain import POLICY, Uncertain, offered, policies, senseless, uncertain_inputs
+from optimizer.analysis.world import World, stored_modes
 from optimizer.api import SolveOptions, inputs_of
 from optimizer.errors import InputError, Problem, did_you_mean
 from optimizer.io.loaded import Loaded
@@ -35,6 +35,14 @@ HALVINGS = 7
 
 GRID_STEPS = 5
 """Values of each input on a two-way grid."""
+
+SPEED = "performance."
+"""Names of the inputs that are speeds start with it."""
+
+NOUGHT = Decimal(0)
+
+NO_PLAN = End(total=None, npv=None, finish=None, decision=decision(None))
+"""No plan is possible."""
 
 GRID_KEY = "grid "
 """Keys of grid tasks start with it; no input is called so."""
@@ -53,8 +61,9 @@ class Task:
         ends: Ranges given by the user.
         solver: Solver name.
         settings: Its settings.
-        platforms: Platforms with a run.
         grid: Two inputs to move together.
+        platforms: Platforms whose speed may matter.
+        base: The best plan as it is; None while it is looked for.
         known: Modes; what one process computed goes to the others.
     """
 
@@ -63,9 +72,10 @@ class Task:
     ends: Ends
     solver: SolverName
     settings: Settings
-    platforms: tuple[str, ...]
     grid: tuple[str, str] | None = None
-    known: Modes = field(default_factory=Modes)
+    platforms: tuple[str, ...] = ()
+    base: End = NO_PLAN
+    known: Modes = field(default_factory=stored_modes)
 
     def __reduce__(self) -> tuple[type[Task], tuple[object, ...]]:
         """Pickle the question only: what is computed from it is computed again where it is needed."""
@@ -77,30 +87,47 @@ class Task:
         return World(inputs_of(self.loaded))
 
     @cached_property
-    def base(self) -> End:
-        """The best plan as it is."""
-        return _end(self.world, self.known, Effort(self.solver, self.settings, time.monotonic()))
-
-    @cached_property
     def inputs(self) -> Mapping[str, Uncertain]:
         """The uncertain inputs by name, with the ranges of the user."""
         found = uncertain_inputs(self.world, self.ranges, self.platforms)
         return {item.name: _ranged(item, self.ends) for item in found}
 
-    def __call__(self, name: str) -> Row:
-        """Return the row of an input as plain data; ``base`` is the scenario as it is."""
-        effort = Effort(self.solver, self.settings, time.monotonic())
-        if name == "base":
-            return {"end": self.base.model_dump(mode="json"), "proven": effort.proven}
-        if name.startswith(GRID_KEY):
-            return {"cell": self._cell(name, effort).model_dump(mode="json"), "proven": effort.proven}
-        item, base = self.inputs[name], self.base
-        low, high = (_at(self, item, value, effort) for value in (item.low, item.high))
-        changed = [(end, at) for end, at in ((low, item.low), (high, item.high)) if end.decision != base.decision]
-        flips = _exact_flips(self, item, effort) if item.knob and changed else []
-        flips = flips or [_flip(self, item, at, end.decision, effort) for end, at in changed]
-        row = _row(item, base, low, high, flips)
+    @property
+    def keys(self) -> list[str]:
+        """One task per input and per place of the grid."""
+        steps = range(GRID_STEPS) if self.grid else ()
+        return [POLICY, *self.inputs, *(f"{GRID_KEY}{one} {other}" for one in steps for other in steps)]
+
+    def effort(self) -> Effort:
+        """Return a fresh count of what is spent."""
+        return Effort(self.solver, self.settings, time.monotonic())
+
+    def __call__(self, key: str) -> Row:
+        """Return the row of an input, or the cell of a place of the grid, as plain data."""
+        effort = self.effort()
+        if key.startswith(GRID_KEY):
+            return {"cell": self._cell(key, effort).model_dump(mode="json"), "proven": effort.proven}
+        row = self._policies(effort) if key == POLICY else self._row(self.inputs[key], effort)
         return {"row": row.model_dump(mode="json"), "proven": effort.proven}
+
+    def _row(self, item: Uncertain, effort: Effort) -> SensitivityRow:
+        low, high = (_at(self, item, value, effort) for value in (item.low, item.high))
+        changed = [(end, at) for end, at in ((low, item.low), (high, item.high)) if end.decision != self.base.decision]
+        flips = _exact_flips(self, item, effort) if item.move and changed else []
+        flips = flips or [_flip(self, item, at, end.decision, effort) for end, at in changed]
+        return _row(item, self.base, low, high, flips)
+
+    def _policies(self, effort: Effort) -> SensitivityRow:
+        """Return the best plan under every after-run policy that can be planned with."""
+        today = self.world.frame.scenario.after_run.policy
+        ends = [
+            PolicyEnd(value=name, **(self.base if name == today else _end(world, self.known, effort)).model_dump())
+            for name, world in policies(self.world).items()
+        ]
+        ends.sort(key=lambda end: (end.npv is None, end.npv or 0, end.value))
+        item = Uncertain(POLICY, NOUGHT, NOUGHT, NOUGHT, f"policy, now {today}", "every policy", lambda world, _: world)
+        row = _row(item, self.base, ends[0], ends[-1], ())
+        return row.model_copy(update={"low": None, "high": None, "value": None, "options": tuple(ends)})
 
     def _cell(self, key: str, effort: Effort) -> Cell:
         """Return the best plan at one place of the grid."""
@@ -119,8 +146,7 @@ def sensitivity(
     ends: Ends | None = None,
     grid: tuple[str, str] | None = None,
     options: SolveOptions | None = None,
-    store: Path | None = None,
-    tell: Tell | None = None,
+    how: Sweeping | None = None,
 ) -> Sensitivity | None:
     """Return what each uncertain input does to the best plan, re-solved at both ends of its range.
 
@@ -128,26 +154,25 @@ def sensitivity(
         loaded: The scenario; its objective must be cost.
         ends: Ranges instead of the shipped ones (``models/ranges.yaml``), by input.
         grid: Two inputs to move together as well.
-        options: How to solve; ``jobs`` processes.
-        store: Results file to resume from.
-        tell: Told about progress.
+        options: How to solve.
+        how: Who solves, and where rows are kept; default this machine with ``options.jobs`` processes.
 
     Returns:
         None when the scenario as it is has no plan.
 
     Raises:
-        InputError: another objective than cost, an unknown input, or a range that makes no sense; before any solve.
+        InputError: another objective than cost, an unknown input, or ranges that make no sense; all at once, before any
+            solve.
     """
     options, started = options or SolveOptions(), time.monotonic()
-    task = replace(task_of(loaded, ends or {}, options), grid=grid)
-    check_ends(task, ends or {})
-    steps = range(GRID_STEPS) if grid else ()
-    cells = [f"{GRID_KEY}{one} {other}" for one in steps for other in steps]
-    keys = ["base", *task.inputs, *cells]
-    outcome = sweep(keys, task, jobs=options.jobs or 1, store=store, signature=signature(task), tell=tell)
-    base = End.model_validate(outcome.rows["base"]["end"])
+    bare = Task(loaded, loaded.library.ranges, ends or {}, options.solver, single(options), grid)
+    check_question(bare)
+    effort = bare.effort()
+    task = _with_base(bare, effort)
+    base = task.base
     if base.total is None or base.npv is None:
         return None
+    outcome = sweep(task.keys, task, how or Sweeping(local(options.jobs)), signature(task))
     rows = [SensitivityRow.model_validate(row["row"]) for row in outcome.rows.values() if "row" in row]
     return Sensitivity(
         currency=loaded.scenario.currency,
@@ -157,21 +182,17 @@ def sensitivity(
         rows=tuple(sorted(rows, key=lambda row: (row.swing is not None, -(row.swing or 0), row.input))),
         grid=grid and Grid(inputs=grid, cells=tuple(row["cell"] for row in outcome.rows.values() if "cell" in row)),
         failed=dict(outcome.failed),
-        proven=all(row["proven"] for row in outcome.rows.values()),
+        proven=effort.proven and all(row["proven"] for row in outcome.rows.values()),
         wall_s=round(time.monotonic() - started, 3),
     )
 
 
-def task_of(loaded: Loaded, ends: Ends, options: SolveOptions) -> Task:
-    """Return the task of a scenario, with the platforms that have a run."""
-    settings = replace(
-        options.settings(), workers=options.workers or 1
-    )  # small models: threads cost more than they gain
-    bare = Task(loaded, loaded.library.ranges, ends, options.solver, settings, ())
+def _with_base(bare: Task, effort: Effort) -> Task:
+    """Return the task with the best plan as it is, and the platforms with a run or a range of the user."""
     problem = bare.world.problem(bare.known)
-    refuse_other_objectives(problem, "sensitivity")
-    platforms = tuple(sorted({profile.pool.platform.id for profile in problem.profiles}))
-    return replace(bare, platforms=platforms)
+    runs = {profile.pool.platform.id for profile in problem.profiles}
+    named = {name.removeprefix(SPEED) for name in bare.ends if name.startswith(SPEED)}
+    return replace(bare, platforms=tuple(sorted(runs | named)), base=_end(bare.world, bare.known, effort))
 
 
 def signature(task: Task) -> str:
@@ -181,27 +202,27 @@ def signature(task: Task) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def check_ends(task: Task, ends: Ends) -> None:
-    """Refuse ranges of the user that make no sense.
+def check_question(task: Task) -> None:
+    """Refuse what cannot be answered; no engine result is needed for it.
 
     Raises:
-        InputError: an unknown input, no finite numbers, low above high, or an amount that may become negative.
+        InputError: another objective than cost, an unknown input, or a range (shipped or given) that makes no sense.
     """
-    unknown = [name for name in task.grid or () if name not in task.inputs]
-    problems = [
-        Problem("--grid", f'no uncertain input "{name}"', "", did_you_mean(name, list(task.inputs))) for name in unknown
-    ]
-    for name, (low, high) in ends.items():
-        where = f"--range {name}"
-        if name not in task.inputs:
-            fix = did_you_mean(name, list(task.inputs))
-            problems.append(Problem(where, "no such uncertain input", f"Expected one of {', '.join(task.inputs)}", fix))
-        elif not (low.is_finite() and high.is_finite()):
-            problems.append(Problem(where, f"{low} to {high}", "Expected finite numbers"))
-        elif low > high:
-            problems.append(Problem(where, f"low {low} is above high {high}", "Expected LOW:HIGH"))
-        elif low < 0 and not task.inputs[name].whole:
-            problems.append(Problem(where, f"{low} is below zero", "Expected zero or more"))
+    kind = task.loaded.scenario.objective
+    problems = (
+        [Problem("objective", kind, "sensitivity compares costs", "--set objective=cost")] if kind != "cost" else []
+    )
+    inputs = replace(task, platforms=tuple(offered(task.world.frame))).inputs
+    asked = [*((f"--range {name}", name) for name in task.ends), *(("--grid", name) for name in task.grid or ())]
+    for where, name in asked:
+        if name not in inputs:
+            expected = f"Expected one of {', '.join(inputs)}"
+            problems.append(
+                Problem(where, f'no such uncertain input: "{name}"', expected, did_you_mean(name, list(inputs)))
+            )
+    for item in inputs.values():
+        where = f"--range {item.name}" if item.name in task.ends else f"ranges.yaml, {item.name}"
+        problems += [Problem(where, wrong, "Expected LOW:HIGH within what makes sense") for wrong in senseless(item)]
     if problems:
         raise InputError(problems)
 
@@ -217,7 +238,7 @@ def _end(world: World, known: Modes, effort: Effort) -> End:
     problem = world.problem(known)
     choice = best_choice(problem, problem, bounds(problem), None, effort)
     if choice is None:
-        return End(total=None, npv=None, finish=None, decision=decision(None))
+        return NO_PLAN
     price = priced(choice, problem.frame)
     return End(total=price.total, npv=price.npv, finish=choice.last_run, decision=decision(choice))
 
@@ -230,9 +251,11 @@ def _at(task: Task, item: Uncertain, value: Decimal, effort: Effort) -> End:
 
 def _exact_flips(task: Task, item: Uncertain, effort: Effort) -> list[Flip]:
     """Return the first change on either side of the scenario's value, exactly, where every plan's cost is linear."""
-    if item.knob is None or not item.base or not item.low < item.base < item.high:
+    if item.move is None or not item.base or not item.low < item.base < item.high:
         return []
-    family = Family(task.world.inputs, item.knob, effort, task.known)
+    if several(task.world.problem(task.known)):
+        return []
+    family = Family(task.world.inputs, item.move, effort, task.known)
     pieces = envelope(item.low / item.base, item.high / item.base, family.best, family.close)
     steps = list(switches(pieces))
     below = [(step[0], decided(step[1])) for step in steps if step[0] <= ONE][-1:]
@@ -277,18 +300,28 @@ def _row(item: Uncertain, base: End, low: End, high: End, flips: Sequence[Flip])
     )
 
 
-def range_of(text: str) -> tuple[str, tuple[Decimal, Decimal]]:
-    """Return name and ends of ``NAME=LOW:HIGH``.
+def ranges_of(texts: Iterable[str]) -> dict[str, tuple[Decimal, Decimal]]:
+    """Return name and ends of every ``NAME=LOW:HIGH``.
 
     Raises:
-        InputError: not of that form.
+        InputError: not of that form, or a name twice; all of them at once.
     """
-    name, _, span = text.partition("=")
-    low, _, high = span.partition(":")
-    try:
-        return name, (Decimal(low), Decimal(high))
-    except ArithmeticError:
-        raise InputError([Problem(f"--range {text}", "no name and two numbers", "Expected NAME=LOW:HIGH")]) from None
+    found: dict[str, tuple[Decimal, Decimal]] = {}
+    problems = []
+    for text in texts:
+        name, _, span = text.partition("=")
+        low, _, high = span.partition(":")
+        try:
+            ends = Decimal(low), Decimal(high)
+        except ArithmeticError:
+            problems.append(Problem(f"--range {text}", "no name and two numbers", "Expected NAME=LOW:HIGH"))
+            continue
+        if name in found:
+            problems.append(Problem(f"--range {text}", "a second range of the same input", "Expected one"))
+        found[name] = ends
+    if problems:
+        raise InputError(problems)
+    return found
 
 
 def pair_of(text: str) -> tuple[str, str]:

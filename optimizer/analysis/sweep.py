@@ -1,27 +1,50 @@
-"""Many independent solves: in this process or a pool, resumable, the same whatever the order and the worker count."""
+"""Many independent solves: here, in a pool of processes or on a cluster; resumable, the same whatever the order.
+
+A row depends on nothing but its key, so it does not matter who computes it, when, or how often. Rows are written to the
+results file as they come; what a dead process or a lost worker had not finished is given to another.
+"""
 
 from __future__ import annotations
 
 import json
-import multiprocessing
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from optimizer.analysis.executors import Executor, Here, Row, Work
 from optimizer.errors import InputError, Problem
 
-POOLS = 3
-"""Pools tried before what is left counts as failed: a process may be killed, a task that kills it never ends well."""
 
-Row = dict[str, Any]
-"""Plain data, as JSON has it."""
+@dataclass(frozen=True)
+class Progress:
+    """How far a sweep is.
 
-Tell = Callable[[int, int, float], None]
-"""Called with (done, all, seconds since the start) after every task."""
+    Attributes:
+        done: Rows there are, those of an earlier run included.
+        of: All rows.
+        computed: Rows of this run.
+        elapsed_s: Seconds since it started.
+    """
+
+    done: int
+    of: int
+    computed: int
+    elapsed_s: float
+
+    @property
+    def per_s(self) -> float:
+        """Rows per second of this run."""
+        return self.computed / max(self.elapsed_s, 1e-9)
+
+    @property
+    def left_s(self) -> float:
+        """Seconds left at that rate."""
+        return (self.of - self.done) / max(self.per_s, 1e-9)
+
+
+Tell = Callable[[Progress], None]
+"""Called after every row."""
 
 
 @dataclass(frozen=True)
@@ -37,103 +60,66 @@ class Outcome:
     failed: Mapping[str, str]
 
 
-def sweep(
-    keys: Sequence[str],
-    work: Callable[[str], Row],
-    *,
-    jobs: int = 1,
-    store: Path | None = None,
-    signature: str = "",
-    tell: Tell | None = None,
-) -> Outcome:
+@dataclass(frozen=True)
+class Sweeping:
+    """How a sweep is carried out; nothing of it changes what it finds.
+
+    Attributes:
+        executor: Who computes the rows.
+        store: Results file (JSON lines): rows are added as they come, and those in it are not computed again.
+        tell: Told about progress.
+    """
+
+    executor: Executor = field(default_factory=Here)
+    store: Path | None = None
+    tell: Tell | None = None
+
+
+def sweep(keys: Sequence[str], work: Work, how: Sweeping | None = None, signature: str = "") -> Outcome:
     """Return a row per key; a failure of one is kept beside the others.
 
     Args:
         keys: Names of the tasks, all different; also what a resumed sweep recognises them by.
-        work: Computes one row; must pickle when ``jobs`` is above 1, and depend on nothing but its key.
-        jobs: Processes.
-        store: Results file (JSON lines): rows are added as they come, and those in it are not computed again.
-        signature: Hash of everything the rows depend on; a file of another one is refused.
-        tell: Told about progress.
+        work: Computes one row; must pickle unless it stays here, and depend on nothing but its key.
+        how: Who computes, and where rows are kept.
+        signature: Hash of everything the rows depend on; a results file of another one is refused.
 
     Raises:
-        InputError: the results file belongs to another question.
+        InputError: the results file belongs to another question, or the cluster cannot be used.
     """
-    started = time.monotonic()
-    known = _read(store, signature) if store else {}
+    how, started = how or Sweeping(), time.monotonic()
+    known = _read(how.store, signature) if how.store else {}
     missing = [key for key in keys if key not in known]
-    for key, row in _computed(missing, work, jobs):
+    for computed, (key, row) in enumerate(how.executor.rows(missing, work), start=1):
         known[key] = row
-        if store:
-            _append(store, {"key": key, "row": row})
-        if tell:
-            tell(sum(key in known for key in keys), len(keys), time.monotonic() - started)
+        if how.store:
+            _append(how.store, {"key": key, "row": row})
+        if how.tell:
+            done = len(keys) - len(missing) + computed
+            how.tell(Progress(done, len(keys), computed, time.monotonic() - started))
     rows = {key: known[key] for key in keys}
     good = {key: row for key, row in rows.items() if "failure" not in row}
     return Outcome(good, {key: str(row["failure"]) for key, row in rows.items() if "failure" in row})
 
 
-def _computed(keys: Sequence[str], work: Callable[[str], Row], jobs: int) -> Iterator[tuple[str, Row]]:
-    """Yield rows as they are done; what a process that died had not finished is given to a new pool."""
-    if jobs <= 1 or len(keys) <= 1:
-        yield from ((key, _guarded(work, key)) for key in keys)
-        return
-    left = dict.fromkeys(keys)
-    for _ in range(POOLS):
-        try:
-            for key, row in _pooled(list(left), work, jobs):
-                del left[key]
-                yield key, row
-        except BrokenProcessPool:
-            continue
-        return
-    yield from ((key, {"failure": "the process computing it died each time"}) for key in left)
-
-
-def _pooled(keys: Sequence[str], work: Callable[[str], Row], jobs: int) -> Iterator[tuple[str, Row]]:
-    """Yield rows from a pool; interpreters start afresh, so that no solver thread is inherited."""
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(keys)), context, _install, (work,)) as pool:
-        running: dict[Future[Row], str] = {pool.submit(_installed, key): key for key in keys}
-        try:
-            while running:
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
-                yield from ((running.pop(future), future.result()) for future in done)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-_own: list[Callable[[str], Row]] = []
-"""What this process computes rows with, sent once: it holds the whole scenario, and what it computed so far."""
-
-
-def _install(work: Callable[[str], Row]) -> None:
-    _own[:] = [work]
-
-
-def _installed(key: str) -> Row:
-    return _guarded(_own[0], key)
-
-
-def _guarded(work: Callable[[str], Row], key: str) -> Row:
-    """Return a row, or what went wrong: one bad sample must not lose a thousand good ones."""
-    try:
-        return work(key)
-    except Exception as error:  # noqa: BLE001 - counted and listed, never hidden
-        return {"failure": f"{type(error).__name__}: {error}"}
-
-
 def _read(store: Path, signature: str) -> dict[str, Row]:
-    """Return the rows of a results file; a last line cut short by a kill is left out."""
+    """Return the rows of a results file; a last line cut short by a kill is left out, failures are tried again."""
     if not store.exists():
         _append(store, {"signature": signature})
         return {}
-    lines = [line for text in store.read_text(encoding="utf-8").splitlines() if (line := _line(text)) is not None]
+    lines = [line for text in _text(store).splitlines() if (line := _line(text)) is not None]
     if not lines or lines[0].get("signature") != signature:
         expected = "Expected a file of this scenario, these options and this version; give another name, or delete it"
         raise InputError([Problem(str(store), "results of another question", expected)])
     _rewrite(store, lines)
     return {line["key"]: line["row"] for line in lines[1:] if "failure" not in line["row"]}
+
+
+def _text(store: Path) -> str:
+    try:
+        return store.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError([Problem(str(store), f"cannot be read as results ({error})", "")]) from None
 
 
 def _line(text: str) -> Row | None:
@@ -150,5 +136,8 @@ def _rewrite(store: Path, lines: Sequence[Row]) -> None:
 
 
 def _append(store: Path, line: Row) -> None:
-    with store.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(line) + "\n")
+    try:
+        with store.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+    except OSError as error:
+        raise InputError([Problem(str(store), f"cannot be written ({error.strerror})", "")]) from None

@@ -11,8 +11,7 @@ from pydantic import ConfigDict
 
 from optimizer.cost.choice import Choice, Taken
 from optimizer.cost.frame import Frame
-from optimizer.json_numbers import Figure
-from optimizer.results import Result
+from optimizer.results import Figure, Number, Result
 from optimizer.schema.base import Money
 from optimizer.schema.price import Price, TieredPrice
 from optimizer.schema.quote import Offer, RegionOffer, SiteOffer
@@ -30,7 +29,7 @@ BestIn = Callable[[Frame], Choice | None]
 
 
 class WinIf(Result):
-    """One change that would make an option win."""
+    """One change that would make an option win, or possible."""
 
     what: str
     """What changes."""
@@ -40,6 +39,12 @@ class WinIf(Result):
     """The value from which on the option wins."""
     unit: str
     """Unit of both."""
+    set: str | None = None
+    """The ``--set`` argument to paste; None where no single setting says it."""
+    alone: bool = True
+    """Whether this change alone is enough; else all listed changes together are."""
+    then: Number | None = None
+    """Of an option that becomes possible: how much worse the objective then is than that of the plan."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", alias_generator=lambda name: name.rstrip("_"), populate_by_name=True

@@ -5,8 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 from optimizer.analysis.decisions import Decision
-from optimizer.json_numbers import Number
-from optimizer.results import Result
+from optimizer.results import Number, Result
 
 
 class End(Result):
@@ -17,6 +16,12 @@ class End(Result):
     npv: Number | None
     finish: dt.date | None
     decision: Decision
+
+
+class PolicyEnd(End):
+    """The best plan under one of the values of an input that is no number."""
+
+    value: str
 
 
 class Flip(Result):
@@ -32,9 +37,10 @@ class SensitivityRow(Result):
     """One input: the best plan at both ends of its range."""
 
     input: str
-    low: Number
-    high: Number
-    value: Number
+    low: Number | None
+    """None, like ``high`` and ``value``, where the input is no number: see ``options``."""
+    high: Number | None
+    value: Number | None
     """In the scenario."""
     unit: str
     total_low: Number | None
@@ -46,6 +52,8 @@ class SensitivityRow(Result):
     swing: Number | None
     """Largest change of the present value; None when an end has no plan (ranked first)."""
     flips: tuple[Flip, ...]
+    options: tuple[PolicyEnd, ...] = ()
+    """Every value of an input that is no number, cheapest first, those without a plan last; the ends are the first and last."""
     note: str
     """Where the range comes from."""
 

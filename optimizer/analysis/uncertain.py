@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from optimizer.analysis.scales import Knob, quote_knob, times, value_knob
+from optimizer.analysis.scales import Grouping, Knob, one_quote, quote_knob, times, value_knob
 from optimizer.analysis.world import World
 from optimizer.cost.frame import Frame
 from optimizer.schema.quote import Duty, Lot, Offer, Quote, SiteOffer
@@ -15,6 +15,18 @@ from optimizer.schema.ranges import Range, Ranges
 from optimizer.schema.scenario import Scenario, Site
 
 DAYS_PER_WEEK = 7
+
+SURELY = Decimal("0.001")
+"""Quantiles nearer to 0 or 1 are not known of any platform."""
+
+PRICE = Decimal("1e-6")
+"""Smallest multiple of a price: at zero or below it is no price."""
+
+POLICY = "after_run.policy"
+"""Name of the input that is no number."""
+
+POLICIES = ("idle", "off", "sell", "use")
+"""Its values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +42,9 @@ class Uncertain:
         note: Where the range comes from.
         apply: Returns a world with the input at a value.
         whole: Whether only whole numbers make sense.
-        knob: The same change by a factor, when every plan's cost is linear in it.
+        least: Smallest value that makes sense; None = any.
+        most: Largest value that makes sense; None = any.
+        move: The same change by a factor, when every plan's cost is linear in it.
     """
 
     name: str
@@ -41,7 +55,9 @@ class Uncertain:
     note: str
     apply: Callable[[World, Decimal], World]
     whole: bool = False
-    knob: Knob | None = None
+    least: Decimal | None = Decimal(0)
+    most: Decimal | None = None
+    move: Grouping | Knob | None = None
 
 
 def uncertain_inputs(world: World, ranges: Ranges, platforms: Iterable[str]) -> list[Uncertain]:
@@ -65,6 +81,33 @@ def uncertain_inputs(world: World, ranges: Ranges, platforms: Iterable[str]) -> 
     ]
 
 
+def policies(world: World) -> dict[str, World]:
+    """Return the world under every after-run policy that can be planned with: use needs a value and a cap."""
+    after = world.frame.scenario.after_run
+    usable = after.value_per_accelerator_hour is not None and after.max_accelerators is not None
+    return {
+        policy: world.with_scenario(after_run=after.model_copy(update={"policy": policy}))
+        for policy in POLICIES
+        if policy != "use" or usable
+    }
+
+
+def senseless(item: Uncertain) -> Iterator[str]:
+    """Yield what is wrong with the range of an input."""
+    low, high = item.low, item.high
+    if not (low.is_finite() and high.is_finite()):
+        yield f"{low} to {high} are not finite numbers"
+        return
+    if low > high:
+        yield f"low {low} is above high {high}"
+    if item.least is not None and low < item.least:
+        yield f"{low} is not above zero" if item.least == PRICE else f"{low} is below {item.least}"
+    if item.most is not None and high > item.most:
+        yield f"{high} is above {item.most}"
+    if item.whole and any(value != int(value) for value in (low, high)):
+        yield f"{low} to {high} are not whole numbers"
+
+
 def _performance(scenario: Scenario, span: Range, platforms: Iterable[str]) -> Iterator[Uncertain]:
     base = scenario.policy.performance_quantile
     engine = any(workload.architecture for workload in scenario.workloads.values())
@@ -74,7 +117,10 @@ def _performance(scenario: Scenario, span: Range, platforms: Iterable[str]) -> I
             return replace(world, quantiles={**world.quantiles, name: value})
 
         low, high = span.ends(base)
-        yield Uncertain(f"performance.{platform}", base, low, high, "quantile of run time", span.note, apply)
+        yield Uncertain(
+            f"performance.{platform}", base, low, high, "quantile of run time", span.origin, apply,
+            least=SURELY, most=1 - SURELY,
+        )  # fmt: skip
 
 
 def _after_run(frame: Frame, span: Range) -> Iterator[Uncertain]:
@@ -89,16 +135,27 @@ def _after_run(frame: Frame, span: Range) -> Iterator[Uncertain]:
     name = "after_run.value_per_accelerator_hour"
     unit = value.currency or frame.scenario.currency
     low, high = span.ends(value.amount)
-    yield Uncertain(name, value.amount, low, high, unit, span.note, apply, knob=value_knob(frame))
+    yield Uncertain(name, value.amount, low, high, unit, span.origin, apply, move=value_knob(frame))
 
 
-def _quotes(frame: Frame, ranges: Ranges) -> Iterator[Uncertain]:
+def price_range(quote: Quote, ranges: Ranges) -> Range:
+    """Return how far the prices of a quote may move, by how firm it is."""
     spans: Mapping[str, Range] = {
         "binding": ranges.price_binding,
         "budgetary": ranges.price_budgetary,
         "list": ranges.price_list,
         "contract": ranges.price_contract,
     }
+    return spans[quote.kind]
+
+
+def offered(frame: Frame) -> list[str]:
+    """Return the platforms with an offer, or that we have."""
+    quoted = {offer.platform for quote in frame.quotes.values() for offer in quote.offers.values()}
+    return sorted(quoted | {own.platform for own in frame.scenario.owned})
+
+
+def _quotes(frame: Frame, ranges: Ranges) -> Iterator[Uncertain]:
     one = Decimal(1)
     for name, quote in frame.quotes.items():
 
@@ -108,14 +165,29 @@ def _quotes(frame: Frame, ranges: Ranges) -> Iterator[Uncertain]:
         def slip(world: World, weeks: Decimal, quote: str = name) -> World:
             return world.with_frame(delayed(world.frame, {quote: int(weeks)}))
 
-        span = spans[quote.kind]
+        span = price_range(quote, ranges)
         low, high = span.ends(one)
-        yield Uncertain(f"price.{name}", one, low, high, "x quoted", span.note, price, knob=quote_knob(frame, name))
-        if any(isinstance(offer, SiteOffer) for offer in quote.offers.values()):
+        yield Uncertain(
+            f"price.{name}", one, low, high, "x quoted", span.origin, price, least=PRICE, move=one_quote(frame, name)
+        )
+        if any(map(slips, quote.offers.values())):
             low, high = ranges.delivery.ends(Decimal(0))
             yield Uncertain(
-                f"delivery.{name}", Decimal(0), low, high, "week later", ranges.delivery.note, slip, whole=True
+                f"delivery.{name}",
+                Decimal(0),
+                low,
+                high,
+                "week later",
+                ranges.delivery.origin,
+                slip,
+                whole=True,
+                least=None,
             )
+
+
+def slips(offer: Offer) -> bool:
+    """Return whether an offer may come late: it is delivered to a site, or its provider states a lead time."""
+    return isinstance(offer, SiteOffer) or offer.lead_weeks is not None
 
 
 def delayed(frame: Frame, weeks: Mapping[str, int]) -> Frame:
@@ -130,13 +202,13 @@ def delayed(frame: Frame, weeks: Mapping[str, int]) -> Frame:
 
 
 def _later(offer: Offer, weeks: int) -> Offer:
-    """Return an offer delivered to a site later; rentals start when their contract says."""
-    if not isinstance(offer, SiteOffer):
+    """Return an offer whose delivery, or start after its lead time, comes later."""
+    if not slips(offer):
         return offer
-    lots = tuple(_moved(lot, weeks) for lot in offer.lots)
+    lots = {"lots": tuple(_moved(lot, weeks) for lot in offer.lots)} if isinstance(offer, SiteOffer) else {}
     late = 0 if offer.lead_weeks == "stock" else offer.lead_weeks and offer.lead_weeks[1]
     lead = offer.lead_weeks if late is None else (max(0, late + weeks),) * 2
-    return offer.model_copy(update={"lots": lots, "lead_weeks": lead})
+    return offer.model_copy(update={**lots, "lead_weeks": lead})
 
 
 def _moved(lot: Lot, weeks: int) -> Lot:
@@ -158,29 +230,32 @@ def _rates(scenario: Scenario, span: Range, quotes: Mapping[str, Quote]) -> Iter
 
         base = fx.rates[code] if fx else Decimal(1)
         low, high = span.ends(base)
-        yield Uncertain(f"fx.rates.{code}", base, low, high, "rate", span.note, apply)
+        yield Uncertain(f"fx.rates.{code}", base, low, high, "rate", span.origin, apply, least=PRICE)
 
 
 def _money(scenario: Scenario, ranges: Ranges) -> Iterator[Uncertain]:
     duty = scenario.duty.rate if scenario.duty else Decimal(0)
     yield Uncertain(
-        "duty.rate", duty, *ranges.duty.ends(duty), "share", ranges.duty.note,
+        "duty.rate", duty, *ranges.duty.ends(duty), "share", ranges.duty.origin,
         lambda world, rate: world.with_scenario(duty=Duty(rate=rate)),
     )  # fmt: skip
     rate = scenario.finance.discount_rate
     low, high = ranges.discount.ends(rate)
     yield Uncertain(
-        "finance.discount_rate", rate, max(Decimal(0), low), high, "per year", ranges.discount.note, _discount
+        "finance.discount_rate", rate, max(Decimal(0), low), high, "per year", ranges.discount.origin, _discount
     )
     residual = scenario.finance.residual
     if residual is not None:
         low, high = ranges.residual.ends(residual.share)
-        note = ranges.residual.note
-        yield Uncertain("finance.residual.share", residual.share, low, min(Decimal(1), high), "share", note, _residual)
+        note = ranges.residual.origin
+        most = Decimal(1)
+        yield Uncertain(
+            "finance.residual.share", residual.share, low, min(most, high), "share", note, _residual, most=most
+        )
     failures = scenario.reliability.node_failures_per_1000_days
     low, high = ranges.failures.ends(failures)
     name = "reliability.node_failures_per_1000_days"
-    yield Uncertain(name, failures, low, high, "per 1,000 node-days", ranges.failures.note, _failures)
+    yield Uncertain(name, failures, low, high, "per 1,000 node-days", ranges.failures.origin, _failures)
 
 
 def _discount(world: World, rate: Decimal) -> World:
@@ -217,7 +292,7 @@ def _workloads(scenario: Scenario, span: Range) -> Iterator[Uncertain]:
 
         low, high = span.ends(workload.extra_compute)
         key = f"workloads.{name}.extra_compute"
-        yield Uncertain(key, workload.extra_compute, max(Decimal(0), low), high, "share", span.note, apply)
+        yield Uncertain(key, workload.extra_compute, max(Decimal(0), low), high, "share", span.origin, apply)
 
 
 def _dates(scenario: Scenario, span: Range) -> Iterator[Uncertain]:
@@ -227,7 +302,9 @@ def _dates(scenario: Scenario, span: Range) -> Iterator[Uncertain]:
         return world.with_scenario(earliest_order=order + dt.timedelta(int(days)))
 
     low, high = span.ends(Decimal(0))
-    yield Uncertain("earliest_order", Decimal(0), low, high, "day later", span.note, apply, whole=True)
+    soonest = Decimal((scenario.today - order).days)
+    low = max(low, soonest)
+    yield Uncertain("earliest_order", Decimal(0), low, high, "day later", span.origin, apply, whole=True, least=soonest)
 
 
 def _sites(scenario: Scenario, ranges: Ranges) -> Iterator[Uncertain]:
@@ -243,7 +320,7 @@ def _site(name: str, part: str, span: Range, change: Callable[[Site, Decimal], S
         return world.with_scenario(sites={**sites, name: change(sites[name], factor)})
 
     one = Decimal(1)
-    return Uncertain(f"sites.{name}.{part}", one, *span.ends(one), "x stated", span.note, apply)
+    return Uncertain(f"sites.{name}.{part}", one, *span.ends(one), "x stated", span.origin, apply)
 
 
 def _hall(site: Site, factor: Decimal) -> Site:

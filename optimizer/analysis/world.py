@@ -8,9 +8,15 @@ from decimal import Decimal
 
 from optimizer.candidates.result import ModesResult
 from optimizer.cost.frame import Frame
+from optimizer.io.cache import engine_store
 from optimizer.schema.platform import Platform
 from optimizer.solver.planner import Inputs, Modes, prepare
 from optimizer.solver.problem import Problem
+
+
+def stored_modes() -> Modes:
+    """Return no modes yet, but those that earlier commands left on disk."""
+    return Modes(engine_store())
 
 
 @dataclass(frozen=True)

@@ -9,35 +9,39 @@ from decimal import Decimal
 from functools import cached_property
 from math import floor
 
+import numpy as np
+
 from optimizer.analysis.candidates import candidate_plans
 from optimizer.analysis.decisions import PlanBrief, brief
+from optimizer.analysis.executors import Row
 from optimizer.analysis.optimum import Effort
+from optimizer.analysis.outcomes import Outcomes, Played, information_values
 from optimizer.analysis.price_plans import plan_name
-from optimizer.analysis.price_risk import DIGITS
+from optimizer.analysis.price_risk import DIGITS, Span
 from optimizer.analysis.reality import Sample, Signed, duration
 from optimizer.analysis.sampling import points
-from optimizer.analysis.sweep import Row
-from optimizer.analysis.world import World
+from optimizer.analysis.sweep import Sweeping, sweep
+from optimizer.analysis.uncertain import price_range, slips
+from optimizer.analysis.world import World, stored_modes
 from optimizer.api import inputs_of
 from optimizer.cost.choice import Choice
-from optimizer.engine.layouts import Floats
+from optimizer.engine.layouts import Booleans, Floats
+from optimizer.errors import InputError, Problem
 from optimizer.io.loaded import Loaded
-from optimizer.schema.quote import SiteOffer
-from optimizer.schema.ranges import Range, Ranges
+from optimizer.schema.ranges import Ranges
 from optimizer.solver.backend import Settings
-from optimizer.solver.planner import Modes
+from optimizer.solver.planner import Modes, prepare
+from optimizer.solver.plans import checked_choice
 from optimizer.solver.search import SolverName
 
 
-def price_spans(loaded: Loaded, ranges: Ranges) -> dict[str, Range]:
-    """Return quote -> range of its price factor, by how firm the quote is."""
-    kinds = {
-        "binding": ranges.price_binding,
-        "budgetary": ranges.price_budgetary,
-        "list": ranges.price_list,
-        "contract": ranges.price_contract,
-    }
-    return {name: kinds[quote.kind] for name, quote in loaded.quotes.items()}
+def price_spans(loaded: Loaded, ranges: Ranges) -> dict[str, Span]:
+    """Return quote -> least and largest multiple of its prices, by how firm the quote is."""
+    return {name: price_range(quote, ranges).ends(Decimal(1)) for name, quote in loaded.quotes.items()}
+
+
+BLOCK = 50
+"""Samples of one task: long enough to pay for its start, short enough to lose little when killed."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ class WorldTask:
     solver: SolverName
     settings: Settings
     late_day: Decimal | None
-    known: Modes = field(default_factory=Modes)
+    known: Modes = field(default_factory=stored_modes)
 
     def __reduce__(self) -> tuple[type[WorldTask], tuple[object, ...]]:
         """Pickle the question only."""
@@ -78,8 +82,12 @@ class WorldTask:
 
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
-        """The candidates, cheapest first."""
-        return tuple(candidate_plans(self.world.problem(self.known), self.effort))
+        """The candidates, cheapest first, each checked independently."""
+        prepared = prepare(self.world.inputs, self.known)
+        found = tuple(candidate_plans(prepared.problem, self.effort))
+        for choice in found:
+            checked_choice(choice, prepared, self.world.inputs)
+        return found
 
     @cached_property
     def plans(self) -> tuple[PlanBrief, ...]:
@@ -107,8 +115,8 @@ class WorldTask:
         """Uncertain inputs that concern a candidate -> low and high end, in a fixed order."""
         awards = [taken.option for choice in self.choices for taken in choice.taken]
         spans = price_spans(self.loaded, self.ranges)
-        prices = {f"price.{q}": (spans[q].low, spans[q].high) for q in sorted({a.quote.quote for a in awards})}
-        sites = sorted({a.quote.quote for a in awards if isinstance(a.offer, SiteOffer)})
+        prices = {f"price.{quote}": spans[quote] for quote in sorted({award.quote.quote for award in awards})}
+        sites = sorted({a.quote.quote for a in awards if slips(a.offer)})
         delivery = {f"delivery.{q}": self.ranges.delivery.ends(Decimal(0)) for q in sites}
         platforms = sorted({run.platform.id for choice in self.choices for run in choice.runs if run.candidate.layout})
         speed = {f"performance.{p}": (Decimal(0), Decimal(1)) for p in platforms}
@@ -155,6 +163,40 @@ class WorldTask:
             extra_compute={n.removesuffix(".extra_compute"): v for n, v in _part(values, "workloads.").items()},
             failures=values.get("reliability.node_failures_per_1000_days", base),
         )
+
+
+def played_worlds(task: WorldTask, samples: int, how: Sweeping, signature: str) -> Played | None:
+    """Return candidates played through samples of everything uncertain; None when there is no plan.
+
+    Raises:
+        InputError: not one sample could be played through.
+    """
+    if not task.choices:
+        return None
+    blocks = [f"{first}-{min(first + BLOCK, samples)}" for first in range(0, samples, BLOCK)]
+    outcome = sweep(blocks, task, how, signature)
+    if not outcome.rows:
+        raise InputError(
+            Problem("risk", reason, "no sample could be played through") for reason in set(outcome.failed.values())
+        )
+    rows = outcome.rows.values()
+    npv = np.array([values for row in rows for values in row["npv"]])
+    flags: Booleans = np.array([values for row in rows for values in row["in_time"]])
+    budgets = [values for row in rows for values in row["in_budget"]]
+    in_budget = None if budgets[0][0] is None else np.array(budgets, dtype=np.bool_)
+    ends = [(int(first), int(last)) for first, last in (key.split("-") for key in outcome.rows)]
+    columns = [task.columns(first, last) for first, last in ends]
+    inputs = {name: np.concatenate([part[name] for part in columns]) for name in task.dimensions}
+    return Played(
+        outcomes=Outcomes(npv, npv.min(axis=1), flags, in_budget),
+        information=information_values(npv, inputs),
+        plans=task.plans,
+        samples=samples,
+        failures=outcome.failed,
+        solves=None,
+        proven=all(row["proven"] for row in rows),
+        against="the best candidate of each sample",
+    )
 
 
 def _floor(name: str) -> float:

@@ -11,10 +11,9 @@ from optimizer.analysis.switch import earlier
 from optimizer.cost.choice import Choice
 from optimizer.cost.frame import Frame
 from optimizer.errors import InputError
-from optimizer.json_numbers import Number
-from optimizer.results import Result
-from optimizer.schema.base import EvidenceLevel, OfferType
-from optimizer.solver.plans import objective_value
+from optimizer.results import Number, Result
+from optimizer.schema.base import EvidenceLevel
+from optimizer.solver.plans import objective_unit, objective_value
 
 MORE_KW = 1000
 """Step of IT power: one megawatt."""
@@ -52,8 +51,7 @@ def worth_of_one_more(choice: Choice, bench: Bench) -> tuple[Worth, ...]:
 
 
 def _worth(limit: str, step: str, sets: list[str], value: Decimal, bench: Bench) -> Worth:
-    kind = bench.inputs.frame.scenario.objective
-    unit = {"cost": bench.inputs.frame.scenario.currency, "time": "days", "capacity": "capacity"}[kind]
+    unit, more_is_better = objective_unit(bench.prepared()), bench.inputs.frame.scenario.objective == "capacity"
     gain: Decimal | None = None
     try:
         prepared = bench.prepared(bench.changed(sets))
@@ -62,7 +60,7 @@ def _worth(limit: str, step: str, sets: list[str], value: Decimal, bench: Bench)
         return Worth(limit=limit, step=step, set=" ".join(sets), worth=None, unit=unit)
     if found.choice is not None and found.status == "optimal":
         other = objective_value(found.choice, prepared)
-        gain = max(Decimal(0), other - value if kind == "capacity" else value - other)
+        gain = max(Decimal(0), other - value if more_is_better else value - other)
     return Worth(limit=limit, step=step, set=" ".join(sets), worth=gain, unit=unit)
 
 
@@ -74,7 +72,7 @@ def _steps(choice: Choice, frame: Frame) -> Iterator[_Step]:
     for name, site in scenario.sites.items():
         for place, step in enumerate(site.power or ()):
             key = f"sites.{name}.power.{place}.kw={step.kw + MORE_KW:f}"
-            yield "power", f"+{MORE_KW} kW at {name} from {step.from_}", [key]
+            yield "power", f"+{MORE_KW:,} kW at {name} from {step.from_}", [key]
         for zone, room in (site.zones or {}).items():
             key = f"sites.{name}.zones.{zone}.racks={room.racks + MORE_RACKS}"
             yield "racks", f"+{MORE_RACKS} rack in {name}/{zone}", [key]
@@ -97,17 +95,19 @@ def _delivery(choice: Choice) -> Iterator[_Step]:
     """Yield a week earlier for each awarded offer that has a lead time."""
     for taken in choice.taken:
         quote, name = taken.option.offer_key
-        offer, path = taken.option.offer, f"quotes.{quote}.offers.{name}"
-        if offer.type in (OfferType.PURCHASE, OfferType.LEASE):
-            changes = earlier(offer, 1)
-            weeks = [f"{path}.lead_weeks=[{w[0]}, {w[1]}]" for w in [changes.get("lead_weeks")] if w]
-            lots = [f"{path}.lots.{i}.weeks={lot.weeks}" for i, lot in enumerate(changes.get("lots", ())) if lot.weeks]
-            if weeks or lots:
-                yield "delivery", f"{quote}/{name} a week earlier", lots or weeks
+        path = f"quotes.{quote}.offers.{name}"
+        changes = earlier(taken.option.offer, 1)
+        weeks = [f"{path}.lead_weeks=[{w[0]}, {w[1]}]" for w in [changes.get("lead_weeks")] if w]
+        lots = [f"{path}.lots.{i}.weeks={lot.weeks}" for i, lot in enumerate(changes.get("lots", ())) if lot.weeks]
+        if weeks or lots:
+            yield "delivery", f"{quote}/{name} a week earlier", lots or weeks
 
 
 def _evidence(frame: Frame) -> Iterator[_Step]:
-    level = frame.scenario.policy.minimum_evidence
-    below = [other for other in EvidenceLevel if other.rank == level.rank - 1]
-    if below and level.rank > EvidenceLevel.DATASHEET.rank:
-        yield "evidence", f"{below[0].value} is enough", [f"policy.minimum_evidence={below[0].value}"]
+    """Yield one level less wherever a minimum is stated; a datasheet is the least a platform is planned by."""
+    own = [(f"workloads.{name}", work.minimum_evidence) for name, work in frame.scenario.workloads.items()]
+    for path, level in [("policy", frame.scenario.policy.minimum_evidence), *own]:
+        if level is not None and level.rank > EvidenceLevel.DATASHEET.rank:
+            below = next(other for other in EvidenceLevel if other.rank == level.rank - 1)
+            where = "" if path == "policy" else f" for {path.partition('.')[2]}"
+            yield "evidence", f"{below.value} is enough{where}", [f"{path}.minimum_evidence={below.value}"]

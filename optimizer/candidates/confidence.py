@@ -22,6 +22,8 @@ class Confidence:
         planned: Actual / predicted duration at the quantile plans use.
         low: The same at the 10th percentile.
         high: The same at the 90th percentile.
+        p50: The same at the median.
+        p80: The same at the 80th percentile.
     """
 
     levels: tuple[EvidenceLevel, ...]
@@ -29,6 +31,8 @@ class Confidence:
     planned: Floats
     low: Floats
     high: Floats
+    p50: Floats
+    p80: Floats
 
 
 def confidence(
@@ -45,8 +49,8 @@ def confidence(
     sizes = [int(accelerators[position]) for position in first]
     levels = [level(platform, precision, parameters, size) for size in sizes]
     quantiles = [band(bands, platform, precision, parameters, size) for size in sizes]
-    planned, low, high = (
-        np.array([factor(each, share) for each in quantiles])[which] for share in (quantile, 0.1, 0.9)
+    planned, low, high, p50, p80 = (
+        np.array([factor(each, share) for each in quantiles])[which] for share in (quantile, 0.1, 0.9, 0.5, 0.8)
     )
     rank = np.array([each.rank for each in levels])[which]
-    return Confidence(tuple(levels[position] for position in which), rank, planned, low, high)
+    return Confidence(tuple(levels[position] for position in which), rank, planned, low, high, p50, p80)

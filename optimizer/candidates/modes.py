@@ -181,5 +181,7 @@ def _described(run: Run, scale: _Scale, count: Integers, layouts: LayoutArrays) 
             evidence=scale.known.levels[at].value,
             low_days=float(middle[place] * scale.known.low[at]),
             high_days=float(middle[place] * scale.known.high[at]),
+            p50_days=float(middle[place] * scale.known.p50[at]),
+            p80_days=float(middle[place] * scale.known.p80[at]),
             effective_flop_per_accelerator_day=float(run.tokens * flops / (accelerators[place] * planned[place])),
         )

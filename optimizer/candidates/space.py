@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 
@@ -23,20 +24,37 @@ class Grid:
     experts. Expert-tensor: 1, and the tensor degree when experts are no more than the innermost tier has members (more
     experts fill it without being split). Micro-batch: powers of two. Sharding: stage 1 with any pipeline, stage 3 without. Recompute: none,
     selective, full. Sequence parallelism: on whenever tensor > 1. Data: whatever occupies all accelerators.
+    ``Grid.every`` is all that a launcher accepts.
 
     Attributes:
         context_max: Largest context-parallel degree.
         micro_batch_max: Largest micro-batch, sequences.
         virtual_max: Most chunks per stage.
-        sharding_stages: ZeRO stages; those above 1 only without pipeline.
+        sharding_stages: ZeRO stages.
+        piped_stage_max: Highest of them beside a pipeline.
         recompute: Codes of ``LayoutArrays.recompute``.
+        sequence_parallel: Settings beside a tensor degree above 1.
     """
 
     context_max: int = 64
     micro_batch_max: int = 64
     virtual_max: int = 32
     sharding_stages: tuple[int, ...] = (1, 3)
+    piped_stage_max: int = 1
     recompute: tuple[int, ...] = (0, 1, 2)
+    sequence_parallel: tuple[bool, ...] = (True,)
+
+    @classmethod
+    def every(cls, sequence_length: int, global_batch: int) -> Grid:
+        """Return the grid of all degrees a launcher accepts, for powers of two as sequence length and batch."""
+        return cls(
+            context_max=sequence_length,
+            micro_batch_max=global_batch,
+            virtual_max=sys.maxsize,
+            sharding_stages=(0, 1, 2, 3),
+            piped_stage_max=3,
+            sequence_parallel=(True, False),
+        )
 
     @property
     def stated(self) -> str:
@@ -46,7 +64,7 @@ class Grid:
             f"stages without an empty one; virtual up to {self.virtual_max} when L or L + 2 layers divide; context "
             f"1, 2, 4 .. {self.context_max}; expert 1, 2, 4 .. when it divides the experts, each expert whole or, with few "
             f"experts, split like a layer; micro-batch 1, 2, 4 .. {self.micro_batch_max}; sharding stage "
-            f"{', '.join(map(str, self.sharding_stages))} (above 1 without pipeline); recompute "
+            f"{', '.join(map(str, self.sharding_stages))} (above {self.piped_stage_max} without pipeline); recompute "
             f"{', '.join(RECOMPUTE[code] for code in self.recompute)}; all accelerators of the nodes in use; the batch "
             "nearest to the target"
         )
@@ -70,7 +88,7 @@ def divisors(number: int) -> list[int]:
 
 def _virtual_degrees(architecture: Architecture, pipeline: int, most: int) -> Iterator[int]:
     layers = architecture.layers
-    for virtual in range(1, most + 1):
+    for virtual in range(1, min(most, layers + 2) + 1):
         chunks = pipeline * virtual
         even = virtual == 1 or layers % chunks == 0 or (layers + 2) % chunks == 0
         if even and not any(virtual_faults(architecture, pipeline, virtual)):
@@ -92,35 +110,37 @@ def _expert_pairs(architecture: Architecture, domain: int, tensor: int) -> list[
 
 def _degrees(
     architecture: Architecture, domain: int, sequence_length: int, grid: Grid
-) -> Iterator[tuple[int, int, int, int, int, int, int]]:
-    """Yield (tensor, pipeline, virtual, context, expert, expert-tensor, sharding stage)."""
-    tensors = [t for t in divisors(domain) if not any(tensor_faults(architecture, t))]
+) -> Iterator[tuple[int, int, int, int, int, int, int, bool]]:
+    """Yield (virtual, tensor, pipeline, context, expert, expert-tensor, sharding stage, sequence parallel)."""
     pipelines = [p for p in range(1, architecture.layers + 1) if not any(pipeline_faults(architecture, p))]
     chunked = [(p, v) for p in pipelines for v in _virtual_degrees(architecture, p, grid.virtual_max)]
-    for t in tensors:
+    for t in (t for t in divisors(domain) if not any(tensor_faults(architecture, t))):
         experts = _expert_pairs(architecture, domain, t)
-        for c in powers_of_two(grid.context_max):
-            if any(sequence_faults(sequence_length, c, t, t > 1)):
-                continue
-            for p, v in chunked:
-                stages = [stage for stage in grid.sharding_stages if stage <= 1 or p == 1]
-                yield from ((t, p, v, c, *expert, stage) for expert in experts for stage in stages)
+        for parallel in grid.sequence_parallel if t > 1 else (False,):
+            for c in powers_of_two(grid.context_max):
+                if any(sequence_faults(sequence_length, c, t, parallel)):
+                    continue
+                for p, v in chunked:
+                    stages = [stage for stage in grid.sharding_stages if p == 1 or stage <= grid.piped_stage_max]
+                    yield from ((v, t, p, c, *pair, stage, parallel) for pair in experts for stage in stages)
 
 
 def shapes(architecture: Architecture, platform: Platform, sequence_length: int, grid: Grid) -> LayoutArrays:
     """Return every shape on the grid as the layout of one replica doing one micro-batch; arrays of shape (S,).
 
     Sorted from simple to complex, so that the position breaks ties: fewest accelerators per replica, least
-    recompute, fewest chunks, then smallest tensor, pipeline, context, expert and expert-tensor degree, micro-batch and
-    stage.
+    recompute, fewest chunks, then smallest tensor, pipeline, context, expert and expert-tensor degree, stage and
+    micro-batch.
     ``data_parallel`` is 1 and ``global_batch`` the micro-batch: ``replicate`` sets both.
     """
-    degrees = np.array(list(_degrees(architecture, tensor_domain(platform), sequence_length, grid)), dtype=np.int64)
-    micro = np.array(powers_of_two(grid.micro_batch_max))
-    which, size, again = np.meshgrid(np.arange(len(degrees)), micro, np.array(grid.recompute), indexing="ij")
-    tensor, pipeline, virtual, context, expert, split, stage = degrees[which.ravel()].T
-    ones = np.ones_like(tensor)
-    made = LayoutArrays(
+    degrees = np.array(sorted(_degrees(architecture, tensor_domain(platform), sequence_length, grid)), dtype=np.int64)
+    micro, again = np.array(powers_of_two(grid.micro_batch_max)), np.array(grid.recompute)
+    which, size, code = (axis.ravel() for axis in np.meshgrid(np.arange(len(degrees)), micro, again, indexing="ij"))
+    replica = degrees[:, 1] * degrees[:, 2] * degrees[:, 3]
+    order = np.argsort(replica[which] * len(RECOMPUTE) + code, kind="stable")  # the rest is in order already
+    micro_batch, ones = size[order], np.ones_like(order)
+    virtual, tensor, pipeline, context, expert, split, stage, parallel = degrees.T[:, which[order]]
+    return LayoutArrays(
         tensor_parallel=tensor,
         pipeline_parallel=pipeline,
         virtual_pipeline=virtual,
@@ -129,21 +149,11 @@ def shapes(architecture: Architecture, platform: Platform, sequence_length: int,
         expert_tensor_parallel=split,
         data_parallel=ones,
         sharding_stage=stage,
-        micro_batch=size.ravel(),
-        global_batch=size.ravel(),
-        recompute=again.ravel(),
-        sequence_parallel=tensor > 1,
+        micro_batch=micro_batch,
+        global_batch=micro_batch,
+        recompute=code[order],
+        sequence_parallel=parallel.astype(np.bool_),
     )
-    return take(made, _simplest_first(made))
-
-
-def _simplest_first(made: LayoutArrays) -> Integers:
-    """Return positions by simplicity; the last key of lexsort weighs most."""
-    keys = (
-        made.sharding_stage, made.micro_batch, made.expert_tensor_parallel, made.expert_parallel, made.context_parallel, made.pipeline_parallel,
-        made.tensor_parallel, made.virtual_pipeline, made.recompute, made.accelerators,
-    )  # fmt: skip
-    return np.asarray(np.lexsort(keys))
 
 
 def take(layouts: LayoutArrays, index: Integers) -> LayoutArrays:

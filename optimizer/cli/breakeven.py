@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from optimizer.cli.analysing import answered, ready
-from optimizer.cli.options import LibraryOptions, OutputOptions, ScenarioOptions, command, factor
+from optimizer.cli.analysing import asked
+from optimizer.cli.options import KeepOptions, LibraryOptions, OutputOptions, ScenarioOptions, command, factor
 
 
 @command("breakeven")
@@ -18,6 +18,7 @@ def breakeven(
     options: ScenarioOptions,
     library: LibraryOptions,
     output: OutputOptions,
+    keep: KeepOptions,
     quote: Annotated[str | None, typer.Option(metavar="Q", help="Scale every price of this quote.")] = None,
     platform: Annotated[str | None, typer.Option(metavar="P", help="Scale all offers of this platform.")] = None,
     after_run: Annotated[
@@ -29,22 +30,18 @@ def breakeven(
     high: Annotated[
         Decimal, typer.Option("--to", parser=factor, metavar="FACTOR", help="Largest multiple of today's price.")
     ] = Decimal(4),
-    plan: Annotated[
-        Path | None, typer.Option(metavar="PLAN.json", help="Keep the answer under analyses there.")
-    ] = None,
 ) -> int:
     """The price interval in which the decision holds, and every price at which it switches."""
     from optimizer.analysis.breakeven import breakeven as analysed
     from optimizer.report.analyses import breakeven_screen
 
-    loaded = ready(scenario, options, library)
+    question = asked(scenario, options, library, output, keep)
     found = analysed(
-        loaded,
+        question.loaded,
         quote=quote,
         platform=platform,
         after_run=after_run,
         factors=(low, high),
         options=options.solve_options(),
     )
-    name = f"breakeven {quote or platform or 'after_run'}"
-    return answered(name, found, found is None or found.proven, loaded, breakeven_screen, options, output, plan)
+    return question.answered(found, found is None or found.proven, breakeven_screen)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from optimizer.cli.options import LibraryOptions, OutputOptions, ScenarioOptions, command
-from optimizer.cli.output import deliver
+from optimizer.cli.analysing import asked
+from optimizer.cli.options import KeepOptions, LibraryOptions, OutputOptions, ScenarioOptions, command
 
 
 @command("compare")
@@ -17,12 +17,11 @@ def compare(
     options: ScenarioOptions,
     library: LibraryOptions,
     output: OutputOptions,
+    keep: KeepOptions,
 ) -> None:
     """One row per platform: its best plan, or the limit that rejects it."""
     from optimizer import api
-    from optimizer.io.json_text import json_text, rounded
     from optimizer.report.console import comparison_screen
 
-    loaded = api.load(scenario, library.load(), options.sets or ())
-    rows = rounded(api.compare(loaded, options=options.solve_options()), loaded.scenario.currency)
-    deliver(output, json_text(rows), lambda: comparison_screen(rows))
+    question = asked(scenario, options, library, output, keep)
+    question.deliver(api.compare(question.loaded, options=options.solve_options()), comparison_screen)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from optimizer.cli.options import LibraryOptions, OutputOptions, ScenarioOptions, command
-from optimizer.cli.output import deliver
+from optimizer.cli.analysing import asked
+from optimizer.cli.options import KeepOptions, LibraryOptions, OutputOptions, ScenarioOptions, command
 
 
 @command("explain")
@@ -17,6 +17,7 @@ def explain(
     options: ScenarioOptions,
     library: LibraryOptions,
     output: OutputOptions,
+    keep: KeepOptions,
     platform: Annotated[str | None, typer.Option(metavar="P", help="Why this platform is not in the plan.")] = None,
     vendor: Annotated[str | None, typer.Option(metavar="V", help="Why this vendor is not in the plan.")] = None,
     quote: Annotated[str | None, typer.Option(metavar="Q", help="Why this quote (or quote/offer) is not.")] = None,
@@ -26,19 +27,16 @@ def explain(
     ] = False,
 ) -> None:
     """Why infeasible, with the smallest changes; or why not a platform, vendor or quote; else why this plan."""
-    from optimizer import api
     from optimizer.analysis.explain import Question
     from optimizer.analysis.explain import explain as explained
-    from optimizer.io.json_text import json_text, rounded
     from optimizer.report.explanations import explanation_screen, infeasible_screen
     from optimizer.results import Conflict
 
-    loaded = api.load(scenario, library.load(), options.sets or ())
+    about = asked(scenario, options, library, output, keep)
     question = Question(platform, vendor, quote)
     pinned = pin or ()
-    found = explained(loaded, options=options.solve_options(), question=question, pinned=pinned, worth=worth)
-    result = rounded(found, loaded.scenario.currency)
-    if isinstance(result, Conflict):
-        deliver(output, json_text(result), lambda: infeasible_screen(result, pinned))
+    found = explained(about.loaded, options=options.solve_options(), question=question, pinned=pinned, worth=worth)
+    if isinstance(found, Conflict):
+        about.deliver(found, lambda shown: infeasible_screen(shown, pinned))
     else:
-        deliver(output, json_text(result), lambda: explanation_screen(result))
+        about.deliver(found, explanation_screen)

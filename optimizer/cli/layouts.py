@@ -23,7 +23,7 @@ def layouts(
     """Rank the layouts of a model on a number of accelerators, fastest first."""
     from optimizer import api
     from optimizer.io.json_text import json_text
-    from optimizer.report.console import layouts_screen
+    from optimizer.report.layouts import layouts_screen
 
     ranking = api.layouts(
         architecture=job.architecture,
@@ -44,7 +44,7 @@ def predict(job: JobOptions, flags: LayoutFlags, library: LibraryOptions, output
     """Memory and time of one layout, by component."""
     from optimizer import api
     from optimizer.io.json_text import json_text
-    from optimizer.report.console import layout_screen
+    from optimizer.report.layouts import layout_screen
 
     row = api.predict(
         architecture=job.architecture,

@@ -15,6 +15,7 @@ from optimizer.cli import (
     alternatives,
     backtest,
     breakeven,
+    calibrate,
     catalog,
     check,
     compare,
@@ -24,6 +25,7 @@ from optimizer.cli import (
     layouts,
     pareto,
     quotes,
+    report,
     risk,
     schema,
     sensitivity,
@@ -31,17 +33,16 @@ from optimizer.cli import (
     verify,
 )
 from optimizer.cli.options import app
-from optimizer.cli.output import report_error
+from optimizer.cli.output import mute, report_error, say
+from optimizer.cli.solve import INTERRUPTED
 from optimizer.errors import ClusterbuyError, InputError, InternalError, Problem
 from optimizer.version import __version__
 
 COMMANDS = (
     init, check, solve, compare, explain, alternatives, pareto, sensitivity, breakeven, risk, layouts, backtest,
-    catalog, quotes, verify, diff, schema,
+    calibrate, catalog, quotes, report, verify, diff, schema,
 )  # fmt: skip
 """Modules whose import registers commands, in the order of ``--help``."""
-
-INTERRUPTED = 130
 
 _UsageError = typer.BadParameter.__bases__[0]
 
@@ -74,8 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = INTERRUPTED
     if code == INTERRUPTED:
         print("clusterbuy: interrupted", file=sys.stderr)
-    _flush()
-    return code
+    return _flush(code)
 
 
 def _run(args: list[str]) -> int:
@@ -84,9 +84,11 @@ def _run(args: list[str]) -> int:
     except ClusterbuyError as error:
         return report_error(error, args)
     except BrokenPipeError:
+        mute()
         return 0
     except OSError as error:  # files are opened by readers that tell their own problems: what is left is the output
-        return report_error(InputError([Problem("output", f"cannot be written ({error.strerror})", "")]), args)
+        mute()
+        return report_error(InputError([Problem("stdout", f"cannot be written ({error.strerror})", "")]), args)
     except Exception as error:  # noqa: BLE001 - the boundary: whatever is left is bad usage or a bug
         return report_error(_usage(error, args) if isinstance(error, _UsageError) else _bug(error), args)
 
@@ -110,12 +112,14 @@ def _bug(error: Exception) -> InternalError:
     return InternalError([Problem("clusterbuy", found, "", fix)])
 
 
-def _flush() -> None:
-    """Flush stdout now; a reader that is gone must not end in a message at exit."""
+def _flush(code: int) -> int:
+    """Flush stdout now and return the exit code; a reader that is gone must not end in a message at exit."""
     try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        say("")
+    except InputError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return code
 
 
 if __name__ == "__main__":

@@ -125,7 +125,9 @@ class ScenarioOptions:
     ] = None
     seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of the solver.")] = 0
     workers: Annotated[int | None, typer.Option(min=1, help="Solver threads.")] = None
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes for sweeps.")] = None
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes for sweeps; default: all cores when it pays.")] = (
+        None
+    )
     time_limit: Annotated[
         float | None, typer.Option(parser=seconds, metavar="S", help="Stop after so many seconds.")
     ] = None
@@ -144,6 +146,31 @@ class ScenarioOptions:
             gap=self.gap,
             solver=self.solver.value,
         )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class KeepOptions:
+    """Where an answer is kept for reports."""
+
+    plan: Annotated[
+        Path | None,
+        typer.Option("--plan", metavar="PLAN.json", help="Keep the answer in a plan of these inputs, for reports."),
+    ] = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SweepOptions:
+    """How many solves are spread, kept and written."""
+
+    results: Annotated[
+        Path | None, typer.Option("--results", metavar="FILE", help="Keep what is done here; resume from it.")
+    ] = None
+    rows: Annotated[
+        Path | None, typer.Option("--rows", metavar="FILE.csv|.parquet", help="Write the rows of the answer.")
+    ] = None
+    dask: Annotated[
+        str | None, typer.Option("--dask", metavar="tcp://HOST:PORT", help="Use a Dask cluster instead of processes.")
+    ] = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -175,21 +202,16 @@ class LayoutFlags:
     sequence_parallel: bool = True
 
     def layout(self, job: JobOptions) -> Layout:
-        """Return the layout these flags describe for a job.
-
-        Raises:
-            InputError: The accelerators are not a multiple of one replica.
-        """
-        from optimizer.candidates.ranking import fill_replicas
+        """Return the layout these flags describe for a job, legal or not."""
         from optimizer.results import Layout
 
+        replica = self.tensor_parallel * self.pipeline_parallel * self.context_parallel
         flags = {
             **dataclasses.asdict(self),
             "recompute": self.recompute.value,
-            "data_parallel": self.data_parallel or 1,
+            "data_parallel": self.data_parallel or max(1, job.accelerators // replica),
         }
-        layout = Layout(**flags, global_batch=job.global_batch, precision=job.precision)
-        return layout if self.data_parallel else fill_replicas(layout, job.accelerators)
+        return Layout(**flags, global_batch=job.global_batch, precision=job.precision)
 
 
 def command(name: str, group: typer.Typer = app) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:

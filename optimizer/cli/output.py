@@ -14,7 +14,10 @@ from optimizer.cli.options import OutputOptions
 from optimizer.errors import ClusterbuyError, InputError, Problem
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
+
+STDOUT = "stdout"
+"""Where an answer goes unless a file is named."""
 
 _PIPED_WIDTH = 160
 """Columns when stdout is no terminal: wide enough that no table wraps."""
@@ -35,15 +38,41 @@ def write_json(target: str, text: str) -> None:
         InputError: The file cannot be written.
     """
     if target == "-":
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        say(text if text.endswith("\n") else text + "\n")
         return
     write_file(Path(target), text)
 
 
+def say(text: str) -> None:
+    """Write to stdout, all of it now; a reader that has left is no error.
+
+    Raises:
+        InputError: it cannot be written, as on a full disk.
+    """
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        mute()
+    except OSError as error:
+        mute()
+        raise InputError([Problem(STDOUT, f"cannot be written ({error.strerror})", "")]) from None
+
+
+def mute() -> None:
+    """Let nothing more reach a stdout that takes no more, not even at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def write_file(path: Path, text: str) -> None:
     """Write a UTF-8 text file; raise InputError when that is impossible."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file; raise InputError when that is impossible."""
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(content)
     except OSError as error:
         raise InputError([Problem(str(path), f"cannot be written ({error.strerror})", "")]) from None
 
@@ -54,13 +83,19 @@ def show(screen: RenderableType) -> None:
 
     console = Console(highlight=False, markup=False, emoji=False)
     if console.is_terminal:
-        console.print(screen)
+        _on_terminal(console, screen)
         return
     if "COLUMNS" not in os.environ:
         console.width = _PIPED_WIDTH
     with console.capture() as captured:
-        console.print(screen)
-    print("\n".join(line.rstrip() for line in captured.get().splitlines()))
+        console.print(screen, crop=False)
+    say("\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n")
+
+
+def _on_terminal(console: Console, screen: RenderableType) -> None:
+    with console.capture() as captured:
+        console.print(screen, crop=False)
+    say(captured.get())
 
 
 def progress(output: OutputOptions) -> Callable[[Decimal, Decimal], None] | None:
@@ -84,6 +119,8 @@ def report_error(error: ClusterbuyError, arguments: Iterable[str]) -> int:
     """Tell an error on stderr, and as JSON where ``--json`` asked for it; return the exit code."""
     print(error, file=sys.stderr)
     target = json_target(arguments)
+    if target == "-" and any(problem.location == STDOUT for problem in error.problems):
+        return error.exit_code
     if target is not None:
         problems = [
             {"location": problem.location, "found": problem.found, "expected": problem.expected, "fix": problem.fix}

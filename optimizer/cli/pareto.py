@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from optimizer.cli.analysing import answered, ready
-from optimizer.cli.options import LibraryOptions, OutputOptions, ScenarioOptions, command
+from optimizer.cli.analysing import asked
+from optimizer.cli.options import KeepOptions, LibraryOptions, OutputOptions, ScenarioOptions, command
 
 
 @command("pareto")
@@ -17,12 +17,12 @@ def pareto(
     options: ScenarioOptions,
     library: LibraryOptions,
     output: OutputOptions,
-    plan: Annotated[Path | None, typer.Option(metavar="PLAN.json", help="Keep the front under analyses there.")] = None,
+    keep: KeepOptions,
 ) -> int:
     """Every plan that nothing both cheaper and earlier beats, up to the deadline."""
     from optimizer.analysis.pareto import pareto as analysed
     from optimizer.report.analyses import pareto_screen
 
-    loaded = ready(scenario, options, library)
-    front = analysed(loaded, options=options.solve_options())
-    return answered("pareto", front, front is None or front.complete, loaded, pareto_screen, options, output, plan)
+    question = asked(scenario, options, library, output, keep)
+    front = analysed(question.loaded, options=options.solve_options())
+    return question.answered(front, front is None or front.complete, pareto_screen)

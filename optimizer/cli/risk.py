@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from optimizer.cli.analysing import answered, progress_of, ready, write_rows
-from optimizer.cli.options import LibraryOptions, OutputOptions, ScenarioOptions, amount, command
+from optimizer.cli.analysing import asked, sweeping, told_when_interrupted, write_rows
+from optimizer.cli.options import (
+    KeepOptions,
+    LibraryOptions,
+    OutputOptions,
+    ScenarioOptions,
+    SweepOptions,
+    amount,
+    command,
+)
 
 if TYPE_CHECKING:
     from optimizer.analysis.risk import Risk
@@ -29,6 +37,8 @@ def risk(
     options: ScenarioOptions,
     library: LibraryOptions,
     output: OutputOptions,
+    keep: KeepOptions,
+    sweep: SweepOptions,
     samples: Annotated[int, typer.Option(min=1, help="States of the world, the same for every plan.")] = 1000,
     vary: Annotated[Vary, typer.Option(help="What moves.")] = Vary.ALL,
     late_day: Annotated[
@@ -37,31 +47,28 @@ def risk(
     information_cost: Annotated[
         list[str] | None, typer.Option(metavar="INPUT=AMOUNT", help="What finding out costs, to set beside its value.")
     ] = None,
-    results: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep samples here; resume from it.")] = None,
-    rows: Annotated[Path | None, typer.Option(metavar="FILE.csv|.parquet", help="Write a row per plan.")] = None,
-    plan: Annotated[
-        Path | None, typer.Option(metavar="PLAN.json", help="Keep the answer under analyses there.")
-    ] = None,
 ) -> int:
     """Probability of deadline and budget, cost quantiles, regret, and what it is worth to know more before signing."""
+    from optimizer.analysis.risk import RiskPlan
     from optimizer.analysis.risk import risk as analysed
     from optimizer.report.analyses import risk_screen
 
-    loaded = ready(scenario, options, library)
-    found: Risk | None = analysed(
-        loaded,
-        samples,
-        vary=vary.value,
-        late_day=late_day,
-        information_costs=dict(map(_cost, information_cost or ())),
-        options=options.solve_options(),
-        store=results,
-        tell=progress_of(output),
-    )
-    if found is not None and rows is not None:
-        write_rows(rows, [item.model_dump(mode="json") for item in found.plans])
+    how = sweeping(options, sweep, output)
+    question = asked(scenario, options, library, output, keep)
+    with told_when_interrupted(sweep.results):
+        found: Risk | None = analysed(
+            question.loaded,
+            samples,
+            vary=vary.value,
+            late_day=late_day,
+            information_costs=dict(map(_cost, information_cost or ())),
+            options=options.solve_options(),
+            how=how,
+        )
+    if found is not None and sweep.rows is not None:
+        write_rows(sweep.rows, found.plans, RiskPlan)
     proven = found is None or (found.proven and not found.failed)
-    return answered("risk", found, proven, loaded, risk_screen, options, output, plan)
+    return question.answered(found, proven, risk_screen)
 
 
 def _cost(text: str) -> tuple[str, Decimal]:

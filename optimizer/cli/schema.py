@@ -27,13 +27,14 @@ class Record(StrEnum):
 @command("schema")
 def schema(record: Annotated[Record, typer.Argument()], output: OutputOptions) -> None:
     """Print the JSON Schema of a scenario, quote, platform, architecture or plan."""
+    from optimizer.analysis.kept import plan_schema
     from optimizer.io.json_schema import json_schema
 
-    write_json(output.json or "-", json_of(json_schema(_model(record), written=record is Record.PLAN)))
+    found = plan_schema() if record is Record.PLAN else json_schema(_model(record))
+    write_json(output.json or "-", json_of(found))
 
 
 def _model(record: Record) -> type[BaseModel]:
-    from optimizer.results import Plan
     from optimizer.schema.architecture import Architecture
     from optimizer.schema.platform import Platform
     from optimizer.schema.quote import Quote
@@ -44,6 +45,5 @@ def _model(record: Record) -> type[BaseModel]:
         Record.QUOTE: Quote,
         Record.PLATFORM: Platform,
         Record.ARCHITECTURE: Architecture,
-        Record.PLAN: Plan,
     }
     return models[record]

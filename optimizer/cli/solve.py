@@ -13,7 +13,7 @@ from optimizer.cli.output import deliver, progress
 if TYPE_CHECKING:
     from optimizer.results import Plan
 
-ANSWERED, INFEASIBLE, NOT_PROVEN, NO_PLAN = 0, 3, 4, 5
+ANSWERED, INFEASIBLE, NOT_PROVEN, NO_PLAN, INTERRUPTED = 0, 3, 4, 5, 130
 
 
 @command("solve")
@@ -28,15 +28,19 @@ def solve(
     from optimizer.io.json_text import plan_json, rounded_plan
     from optimizer.report.console import plan_screen
 
-    plan = api.solve(
-        scenario,
-        library=library.load(),
-        sets=options.sets or (),
-        options=options.solve_options(),
-        progress=progress(output),
-    )
+    code: int | None = None
+    try:
+        plan = api.solve(
+            scenario,
+            library=library.load(),
+            sets=options.sets or (),
+            options=options.solve_options(),
+            progress=progress(output),
+        )
+    except api.PlanInterrupted as stop:  # the incumbent is kept
+        plan, code = stop.plan, INTERRUPTED
     deliver(output, plan_json(plan), lambda: plan_screen(rounded_plan(plan), str(scenario)))
-    return exit_code(plan, options.gap)
+    return exit_code(plan, options.gap) if code is None else code
 
 
 def exit_code(plan: Plan, gap: float) -> int:

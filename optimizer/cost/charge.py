@@ -6,20 +6,73 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
 from optimizer.cost.frame import Frame
+from optimizer.schema.base import Money
 from optimizer.units import calendar_shares
 
 
 class Factor(NamedTuple):
-    """One factor of a charge."""
+    """One factor of a charge.
+
+    Attributes:
+        name: What it is.
+        value: The number.
+        unit: Its unit.
+        source: Where it comes from.
+        parts: Factors whose product is the value, when several stated numbers are behind it.
+        base: The stated number behind a power; the value is plus or minus base ^ exponent.
+        exponent: The exponent of that power.
+    """
 
     name: str
     value: Decimal
     unit: str
     source: str
+    parts: tuple[Factor, ...] = ()
+    base: Decimal | None = None
+    exponent: Decimal | None = None
+
+
+def stated(name: str, money: Money, unit: str, source: str, frame: Frame, currency: str | None = None) -> Factor:
+    """Return an amount as a file states it, in the scenario's currency.
+
+    Its parts are the amount as written and the exchange rates.
+
+    Args:
+        name: What it is.
+        money: The amount as written.
+        unit: What it is for: ``per node``.
+        source: Where it stands.
+        frame: Dates and rates.
+        currency: Currency of its file; default the scenario's.
+
+    Raises:
+        InputError: a rate is missing.
+    """
+    written = money.currency or currency or frame.scenario.currency
+    amount = Factor(name, money.amount, f"{written} {unit}", source)
+    value = frame.amount(money, currency)
+    return Factor(name, value, f"{frame.scenario.currency} {unit}", source, (amount, *exchange_factors(written, frame)))
+
+
+def exchange_factors(written: str, frame: Frame) -> tuple[Factor, ...]:
+    """Return the exchange rates that turn an amount of a currency into the scenario's."""
+    day = frame.scenario.fx.date if frame.scenario.fx else None
+    return tuple(
+        power(f"exchange rate {code}", rate, Decimal(exponent), unit, f"scenario fx, {day}")
+        for code, rate, exponent, unit in frame.rates(written)
+    )
+
+
+def power(name: str, base: Decimal, exponent: Decimal, unit: str, source: str, sign: int = 1) -> Factor:
+    """Return ``sign`` x base ^ exponent as a factor; a first power is the stated number itself."""
+    if exponent == 1 and sign == 1:
+        return Factor(name, base, unit, source)
+    return Factor(name, sign * base**exponent, unit, source, (), base, exponent)
 
 
 Cash = tuple[tuple[dt.date, Decimal], ...]
@@ -36,6 +89,7 @@ class Charge:
         cash: Day -> share of the amount.
         budget: Whether budgets count it (residual and after-run value do not).
         contingent: Whether contingency is added on it.
+        award: Index of the award it goes with; None for what several share.
     """
 
     item: str
@@ -43,6 +97,7 @@ class Charge:
     cash: Cash
     budget: bool = True
     contingent: bool = False
+    award: int | None = None
 
     @property
     def amount(self) -> Decimal:
@@ -70,11 +125,13 @@ def spread(parts: Iterable[tuple[dt.date, Decimal]]) -> tuple[Decimal, Cash]:
     return total, tuple((day, weight / total) for day, weight in kept)
 
 
+@lru_cache(maxsize=1 << 16)  # a plan has few dates, a search asks for them again and again
 def months(first: dt.date, last: dt.date) -> tuple[Decimal, Cash]:
     """Return the months between two days (both counted), and their shares by month end."""
     return spread((end, Decimal(covered) / length) for end, covered, length in calendar_shares(first, last))
 
 
+@lru_cache(maxsize=1 << 16)
 def days(first: dt.date, last: dt.date) -> tuple[Decimal, Cash]:
     """Return the days between two days (both counted), and their shares by month end."""
     return spread((end, Decimal(covered)) for end, covered, _ in calendar_shares(first, last))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
 from optimizer.cost.after import After
-from optimizer.cost.charge import Charge, Factor, months, on_day
+from optimizer.cost.charge import Charge, Factor, months, on_day, stated
 from optimizer.cost.frame import Frame
 from optimizer.cost.option import Option, Piece, per_unit
 from optimizer.schema.base import Money
@@ -43,13 +43,14 @@ def pieces_per_unit(entry: CostEntry, option: Option) -> int:
     return per_unit(entry.per if entry.per in COUNTED else "accelerator", option)
 
 
-def table(entry: CostEntry, frame: Frame) -> tuple[tuple[int, Decimal], ...]:
+def table(entry: CostEntry, frame: Frame) -> tuple[tuple[int, Factor], ...]:
     """Return (first count, amount) ascending, in the scenario's currency; one row without a table."""
     rows = {1: entry.amount} if isinstance(entry.amount, Money) else entry.amount
-    return tuple((first, frame.amount(money)) for first, money in rows.items())
+    unit, source = f"per {entry.per}, {entry.every}", f"scenario costs, {entry.name}"
+    return tuple((first, stated("amount", money, unit, source, frame)) for first, money in rows.items())
 
 
-def amount_at(entry: CostEntry, count: int, frame: Frame) -> Decimal:
+def amount_at(entry: CostEntry, count: int, frame: Frame) -> Factor:
     """Return the amount that holds at a count (all-units)."""
     return max((row for row in table(entry, frame) if row[0] <= count), key=lambda row: row[0])[1]
 
@@ -65,7 +66,7 @@ def shared_kw_entries(frame: Frame, option: Option) -> Iterator[CostEntry]:
     return (entry for entry in matching(frame, option) if entry.per in ("cluster", "platform") and entry.kw)
 
 
-def counted_charge(entry: CostEntry, amount: Decimal, piece: Piece, after: After, frame: Frame) -> Charge | None:
+def counted_charge(entry: CostEntry, amount: Factor, piece: Piece, after: After, frame: Frame) -> Charge | None:
     """Return what one unit of a piece pays for a counted entry at a given amount; None when nothing."""
     pieces = Factor(f"{entry.per}s per unit", Decimal(pieces_per_unit(entry, piece.option)), entry.per, "platform")
     last = after.last_day_of_costs(piece.option, frame)
@@ -74,7 +75,7 @@ def counted_charge(entry: CostEntry, amount: Decimal, piece: Piece, after: After
 
 
 def shared_charge(
-    entry: CostEntry, amount: Decimal, options: Iterable[tuple[Option, dt.date, dt.date]], after: After, frame: Frame
+    entry: CostEntry, amount: Factor, options: Iterable[tuple[Option, dt.date, dt.date]], after: After, frame: Frame
 ) -> Charge | None:
     """Return what a cluster or platform entry costs for the awards (option, first day, last day) that match."""
     days = list(options)
@@ -83,27 +84,22 @@ def shared_charge(
     return _charge(entry, amount, first, last, frame)
 
 
-def run_charge(entry: CostEntry, amount: Decimal, start: dt.date) -> Charge:
+def run_charge(entry: CostEntry, amount: Factor, start: dt.date) -> Charge:
     """Return what a ``run`` entry costs for one run."""
-    return Charge(_item(entry), (_amount_factor(entry, amount),), on_day(start), contingent=True)
+    return Charge(_item(entry), (amount,), on_day(start), contingent=True)
 
 
 def _item(entry: CostEntry) -> str:
     return f"cost:{entry.name}"
 
 
-def _amount_factor(entry: CostEntry, amount: Decimal) -> Factor:
-    return Factor("amount", amount, f"per {entry.per}, {entry.every}", f"scenario costs, {entry.name}")
-
-
-def _charge(entry: CostEntry, amount: Decimal, first: dt.date, last: dt.date, frame: Frame) -> Charge | None:
-    factor = _amount_factor(entry, amount)
+def _charge(entry: CostEntry, amount: Factor, first: dt.date, last: dt.date, frame: Frame) -> Charge | None:
     if entry.every == "once":
-        return Charge(_item(entry), (factor,), on_day(first), contingent=True)
+        return Charge(_item(entry), (amount,), on_day(first), contingent=True)
     if last < first:
         return None
     count, cash = months(first, last)
     periods = count if entry.every == "month" else count / MONTHS_PER_YEAR
     return Charge(
-        _item(entry), (factor, Factor(f"{entry.every}s", periods, entry.every, "calendar")), cash, contingent=True
+        _item(entry), (amount, Factor(f"{entry.every}s", periods, entry.every, "calendar")), cash, contingent=True
     )

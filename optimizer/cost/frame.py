@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -84,6 +84,24 @@ class Frame:
         """Return an amount in the scenario's currency; ``currency`` is that of its file."""
         source = money.currency or currency or self.scenario.currency
         return money.amount * exchange_rate(source, self.scenario.currency, self.scenario.fx)
+
+    def rates(self, source: str) -> Iterator[tuple[str, Decimal, int, str]]:
+        """Yield what converts a currency to the scenario's: (currency, its rate, power of the rate, unit of the product).
+
+        Value of one unit: the product of rate ^ power; nothing for the scenario's own currency.
+
+        Raises:
+            InputError: a rate is missing; names the pair.
+        """
+        target, fx = self.scenario.currency, self.scenario.fx
+        exchange_rate(source, target, fx)
+        if fx is None or source == target:
+            return
+        known = {fx.base: Decimal(1), **fx.rates}
+        if known[source] != 1:
+            yield source, known[source], 1, f"{fx.base} per {source}"
+        if known[target] != 1:
+            yield target, known[target], -1, f"{target} per {fx.base}"
 
     def discount(self, day: dt.date) -> Decimal:
         """Return 1 / (1 + rate) ^ ((day - today) / 365)."""

@@ -6,15 +6,16 @@ Total, report, spreadsheet and objective iterate over ``UNIT_ITEMS``; a new cost
 from __future__ import annotations
 
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
 from optimizer.cost.after import After
-from optimizer.cost.charge import Cash, Charge, Factor, days, months, on_day
+from optimizer.cost.charge import Cash, Charge, Factor, days, months, on_day, power, stated
 from optimizer.cost.entries import extra_kw_per_unit
 from optimizer.cost.frame import DAY, Frame
-from optimizer.cost.option import Lot, Option, Piece, net_amount, per_unit
+from optimizer.cost.option import Lot, Option, Piece, net_stated, per_unit
 from optimizer.schema.base import Money
 from optimizer.schema.platform import Platform
 from optimizer.schema.quote import BlockOffer, LeaseOffer, Milestone, PurchaseOffer, QuoteLine, ReservedOffer, SiteOffer
@@ -115,10 +116,10 @@ def residual(piece: Piece, after: After, frame: Frame) -> Iterator[Charge]:
         return
     share = terms.platforms.get(piece.option.platform.id, terms.share)
     day = max(after.sale_day(frame), piece.lot.delivery)
-    left = share ** (months_between(piece.lot.delivery, day) / terms.months)
-    if left:
-        factors = (_price_factor(piece, "unit"), Factor("residual", -left, "share", "scenario finance.residual"))
-        yield Charge("residual", factors, on_day(day), budget=False)
+    age = months_between(piece.lot.delivery, day) / terms.months
+    left = power("residual", share, age, "share", "scenario finance.residual", sign=-1)
+    if left.value:
+        yield Charge("residual", (_price_factor(piece, "unit"), left), on_day(day), budget=False)
 
 
 UNIT_ITEMS: tuple[Item, ...] = (
@@ -150,7 +151,7 @@ def system_charges(option: Option, frame: Frame) -> list[Charge]:
     """Return the price of a run on a dedicated system, by the quote's milestones, with non-recoverable tax."""
     if not option.is_dedicated or not isinstance(option.offer.price, Money):
         return []
-    price = Factor("price", net_amount(option.offer.price, option, frame), "per run", option.source)
+    price = net_stated("price", option.offer.price, "per run", option.source, option, frame)
     charges = [Charge("dedicated", (price,), milestone_cash(option.quote.payment, option.lots[0], frame))]
     return [*charges, *taxes(charges, option)]
 
@@ -230,7 +231,12 @@ def taxes(charges: Iterable[Charge], option: Option) -> Iterator[Charge]:
 
 def is_invoiced(charge: Charge) -> bool:
     """Return whether a charge is paid for the award itself: price, lines, duty and tax, not what running it costs."""
-    return charge.item in INVOICED or charge.item.startswith("line:")
+    return invoices(charge.item)
+
+
+def invoices(item: str) -> bool:
+    """Return whether a cost line is paid for an award itself."""
+    return item in INVOICED or item.startswith("line:")
 
 
 def priced_lines(option: Option) -> Iterator[QuoteLine]:
@@ -253,9 +259,8 @@ def hall_charge(site: Site, kw: Decimal, first: dt.date, last: dt.date, frame: F
     if site.colocation is None or last < first or not kw:
         return
     count, cash = months(first, last)
-    rate = frame.amount(site.colocation.per_kw_month)
     factors = (
-        Factor("rate", rate, "per kW and month", "scenario sites, colocation"),
+        stated("rate", site.colocation.per_kw_month, "per kW and month", "scenario sites, colocation", frame),
         Factor("provisioned power", kw, "kW", "platform node_power_kw"),
         Factor("months", count, "month", "calendar"),
     )
@@ -271,17 +276,21 @@ def energy_charge(site: Site, kw: Decimal, name: str, first: dt.date, last: dt.d
         Factor(name, kw, "kW", "platform node_power_kw"),
         Factor("hours", HOURS_PER_DAY * count, "h", "calendar"),
         Factor("pue", site.pue, "kWh/kWh", "scenario sites, pue"),
-        Factor("price", price_per_kwh(site, frame), "per kWh", "scenario sites, electricity"),
     )
-    yield Charge("energy", factors, cash)
+    for price in prices_per_kwh(site):
+        charged = stated("price", price, "per kWh", "scenario sites, electricity", frame)
+        yield Charge("energy", (*factors, charged), cash)
 
 
-def price_per_kwh(site: Site, frame: Frame) -> Decimal:
-    """Return the price per kWh; of tariff periods the mean weighted by hours."""
+def prices_per_kwh(site: Site) -> list[Money]:
+    """Return what a kWh costs, one amount per currency; of tariff periods the mean weighted by hours."""
     tariff = site.electricity
     if tariff.per_kwh is not None:
-        return frame.amount(tariff.per_kwh)
-    return sum((period.hours * frame.amount(period.per_kwh) for period in tariff.periods), Decimal(0)) / 24
+        return [tariff.per_kwh]
+    means: dict[str | None, Decimal] = defaultdict(Decimal)
+    for period in tariff.periods:
+        means[period.per_kwh.currency] += period.hours * period.per_kwh.amount / 24
+    return [Money(amount=amount, currency=currency) for currency, amount in means.items()]
 
 
 def provisioned_kw(option: Option, frame: Frame) -> Decimal:
@@ -307,8 +316,7 @@ def training_kw(platform: Platform) -> Decimal:
 
 
 def _price_factor(piece: Piece, per: str) -> Factor:
-    tier = "" if piece.tier is None else f", tier {piece.tier}+"
-    return Factor("unit price", piece.unit_price, f"per {per}", f"{piece.option.source}{tier}")
+    return Factor("unit price", piece.unit_price, f"per {per}", piece.option.source, piece.quoted)
 
 
 def _share(value: Decimal) -> Factor:
@@ -316,8 +324,8 @@ def _share(value: Decimal) -> Factor:
 
 
 def _line_charge(line: QuoteLine, option: Option, lot: Lot, frame: Frame) -> Charge:
-    price = net_amount(line.price, option, frame)  # type: ignore[arg-type]  # states were left out by priced_lines
-    factors = [Factor(line.item, price, f"per {line.per}", option.source)]
+    per = f"per {line.per}"
+    factors = [net_stated(line.item, line.price, per, option.source, option, frame)]  # type: ignore[arg-type]  # priced
     if line.per != "order":
         factors.append(Factor(f"{line.per}s per unit", Decimal(per_unit(line.per, option)), line.per, "platform"))
     staged = option.is_purchase or option.is_dedicated

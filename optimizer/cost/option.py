@@ -9,10 +9,20 @@ from decimal import Decimal
 from functools import cached_property
 from math import ceil
 
+from optimizer.cost.charge import Factor, power, stated
 from optimizer.cost.frame import DAY, Frame
 from optimizer.schema.base import Money
 from optimizer.schema.platform import Platform
-from optimizer.schema.quote import BlockOffer, DedicatedOffer, Offer, OnDemandOffer, PurchaseOffer, Quote, TieredPrice
+from optimizer.schema.quote import (
+    BlockOffer,
+    DedicatedOffer,
+    LeaseOffer,
+    Offer,
+    OnDemandOffer,
+    PurchaseOffer,
+    Quote,
+    TieredPrice,
+)
 
 UNLIMITED_UNITS = 10**6
 """Stands for no maximum; far above any real order."""
@@ -136,6 +146,7 @@ class Piece:
         option: The option.
         lot: Their delivery.
         unit_price: Net price of one unit (purchase), per month (lease) or per hour (rental), scenario currency.
+        quoted: The stated numbers whose product the unit price is.
         tier: First quantity of the price; None without tiers.
         first: The award must have at least this many units for this price (all-units).
         last: Most units of the award at this price (all-units) or in this piece (incremental, lots).
@@ -144,6 +155,7 @@ class Piece:
     option: Option
     lot: Lot
     unit_price: Decimal
+    quoted: tuple[Factor, ...]
     tier: int | None
     first: int
     last: int
@@ -167,12 +179,37 @@ def net_amount(money: Money, option: Option, frame: Frame) -> Decimal:
     return gross / (1 + tax.rate) if tax.included else gross
 
 
+def net_stated(name: str, money: Money, unit: str, source: str, option: Option, frame: Frame) -> Factor:
+    """Return an amount of a quote as a factor: without tax, in the scenario's currency, with its stated parts."""
+    gross = stated(name, money, unit, source, frame, option.quote.currency)
+    tax = option.quote.tax
+    if not tax.included or not tax.rate:
+        return gross
+    untaxed = power("without tax", 1 + tax.rate, Decimal(-1), "share", f"quote {option.quote.quote}, tax")
+    return gross._replace(value=net_amount(money, option, frame), parts=(*gross.parts, untaxed))
+
+
 def unit_prices(option: Option, frame: Frame) -> tuple[tuple[int, Decimal], ...]:
     """Return (first quantity, net price of one purchase unit) ascending; one row without tiers."""
-    price = option.offer.price
-    rows = price.breaks if isinstance(price, TieredPrice) else {1: price}
     per = per_unit(option.offer.per, option)
-    return tuple((first, net_amount(money, option, frame) * per) for first, money in rows.items())  # type: ignore[arg-type]
+    return tuple((first, net_amount(money, option, frame) * per) for first, money in _price_rows(option).items())
+
+
+def _price_rows(option: Option) -> dict[int, Money]:
+    price = option.offer.price
+    return price.breaks if isinstance(price, TieredPrice) else {1: price}  # type: ignore[dict-item]  # states were rejected
+
+
+def _quoted(option: Option, tier: int | None, money: Money, frame: Frame) -> tuple[Factor, ...]:
+    """Return the stated numbers behind a unit price."""
+    basis = option.offer.per
+    source = option.source if tier is None else f"{option.source}, tier {tier}+"
+    monthly = " and month" if isinstance(option.offer, LeaseOffer) else ""
+    each = net_stated("unit price", money, f"per {basis.replace('_', '-')}{monthly}", source, option, frame)
+    count = per_unit(basis, option)
+    piece = basis.removesuffix("_hour")
+    counted = (Factor(f"{piece}s per unit", Decimal(count), piece, "platform"),) if count != 1 else ()
+    return (*each.parts, *counted)
 
 
 def per_unit(per: str, option: Option) -> int:
@@ -210,19 +247,19 @@ def most_nodes(option: Option) -> int:
 
 def possible_pieces(option: Option, frame: Frame) -> tuple[Piece, ...]:
     """Return every (price, lot) an award of the option can contain, in filling order."""
-    return tuple(
-        Piece(option, lot, price, first if tiered else None, first, last)
-        for first, price, last, tiered in _price_ranges(option, frame)
-        for lot in option.lots
-    )
+    return tuple(replace(piece, lot=lot) for piece in _price_ranges(option, frame) for lot in option.lots)
 
 
-def _price_ranges(option: Option, frame: Frame) -> Iterator[tuple[int, Decimal, int, bool]]:
+def _price_ranges(option: Option, frame: Frame) -> Iterator[Piece]:
+    """Yield a piece of the first lot for each unit price, ascending by its first quantity."""
     rows = unit_prices(option, frame)
     tiered = isinstance(option.offer.price, TieredPrice)
+    stated_rows = _price_rows(option)
     for index, (first, price) in enumerate(rows):
         last = rows[index + 1][0] - 1 if index + 1 < len(rows) else maximum(option)
-        yield first, price, min(last, maximum(option)), tiered
+        tier = first if tiered else None
+        quoted = _quoted(option, tier, stated_rows[first], frame)
+        yield Piece(option, option.lots[0], price, quoted, tier, first, min(last, maximum(option)))
 
 
 def award_pieces(option: Option, units: int, frame: Frame) -> tuple[tuple[Piece, int], ...]:
@@ -233,14 +270,10 @@ def award_pieces(option: Option, units: int, frame: Frame) -> tuple[tuple[Piece,
     """
     ranges = list(_price_ranges(option, frame))
     if is_incremental(option):
-        lot = option.lots[0]
-        filled = [(row, min(units, row[2]) - row[0] + 1) for row in ranges]
-        return tuple((Piece(option, lot, row[1], row[0], row[0], row[2]), count) for row, count in filled if count > 0)
-    first, price, last, tiered = max((row for row in ranges if row[0] <= units), key=lambda row: row[0])
-    return tuple(
-        (Piece(option, lot, price, first if tiered else None, first, last), count)
-        for lot, count in fill_lots(option, units)
-    )
+        filled = [(piece, min(units, piece.last) - piece.first + 1) for piece in ranges]
+        return tuple((piece, count) for piece, count in filled if count > 0)
+    reached = max((piece for piece in ranges if piece.first <= units), key=lambda piece: piece.first)
+    return tuple((replace(reached, lot=lot), count) for lot, count in fill_lots(option, units))
 
 
 def fill_lots(option: Option, units: int) -> list[tuple[Lot, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 
@@ -95,7 +95,11 @@ def by_fiscal_year(charges: Iterable[Charge], frame: Frame) -> dict[str, Decimal
 def price(choice: Choice, after: After, frame: Frame) -> Priced:
     """Return every charge of a choice under an after-run policy."""
     charges = [
-        *(charge for taken in choice.taken for charge in award_charges(taken, choice.runs, after, frame)),
+        *(
+            replace(charge, award=index)
+            for index, taken in enumerate(choice.taken)
+            for charge in award_charges(taken, choice.runs, after, frame)
+        ),
         *entry_charges(choice, after, frame),
         *owned_charges(after, frame),
         *(charge for run in choice.runs for charge in run_energy(run, frame)),

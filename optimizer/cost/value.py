@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
-from optimizer.cost.charge import Charge, Factor, days
+from optimizer.cost.charge import Charge, Factor, days, power, stated
 from optimizer.cost.choice import Choice
 from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.items import HOURS_PER_DAY
@@ -27,15 +27,16 @@ def value_charges(
     terms = frame.scenario.after_run
     if terms.value_per_accelerator_hour is None:
         return
-    value = frame.amount(terms.value_per_accelerator_hour)
+    value = stated("value", terms.value_per_accelerator_hour, "per accelerator-hour", "scenario after_run", frame)
+    kept = 1 - terms.decline_per_year
     for year, start, end in _years(last_run + DAY, first, last):
         count, cash = days(start, end)
         factors = (
             Factor("accelerators", Decimal(-accelerators), "accelerator", "plan, capped by after_run.max_accelerators"),
             Factor("hours", HOURS_PER_DAY * count, "h", "calendar"),
-            Factor("value", value, "per accelerator-hour", "scenario after_run"),
+            value,
             Factor("utilisation", terms.utilisation, "share", "scenario after_run"),
-            Factor("decline", (1 - terms.decline_per_year) ** year, "share", f"scenario after_run, year {year + 1}"),
+            power("decline", kept, Decimal(year), "share", f"scenario after_run, year {year + 1}"),
         )
         yield Charge("after_run_value", factors, cash, budget=False)
 

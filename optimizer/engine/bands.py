@@ -60,24 +60,26 @@ def factor(quantiles: Quantiles, quantile: float) -> float:
     return math.exp(middle + abs(outer - middle) / reach * _NORMAL.inv_cdf(quantile))
 
 
+_TARGET = EvidenceLevel.TARGET_WORKLOAD
 _SEEN, _UNSEEN, _NEW_PLATFORM = "experts_seen", "experts_unseen", "experts_new_platform"
 
 
 def as_evidenced(platform: Platform, architecture: Architecture) -> Platform:
     """Return the platform with the evidence and bands that hold for a model: for experts those of runs with experts.
 
+    Evidence that names another model is left out (of runs with experts: target workloads only, since all name one).
     A model that ran in a precision is ``experts_seen`` there, another one ``experts_unseen``, and on a platform
     without any such run ``experts_new_platform``. Raises InputError when the efficiency block is wrong.
     """
     if architecture.moe is None:
-        return platform
+        own = tuple(run for run in platform.evidence if run.architecture in (None, architecture.id))
+        return platform.model_copy(update={"evidence": own})
     shares = efficiency(platform)
     seen = {run.precision for run in shares.experts if run.architecture == architecture.id}
     other = _UNSEEN if shares.experts else _NEW_PLATFORM
     names = {precision: _SEEN if precision in seen else other for precision in shares.bands}
-    return platform.model_copy(
-        update={"evidence": shares.experts, "efficiency": {**platform.efficiency, "bands": names}}
-    )
+    known = tuple(run for run in shares.experts if run.level != _TARGET or run.architecture == architecture.id)
+    return platform.model_copy(update={"evidence": known, "efficiency": {**platform.efficiency, "bands": names}})
 
 
 def level(platform: Platform, precision: Precision, parameters: float, accelerators: int) -> EvidenceLevel:

@@ -16,6 +16,9 @@ from optimizer.engine.visits import tokens
 
 _BACKWARD_PRODUCTS = 2.0  # one product for the input, one for the weight
 _BACKWARD_FUSED = 2.5  # fused attention recomputes scores: 5 products against 2
+_MERGE_BYTES = (
+    7.5  # per element of attention output and step: 10 on the rows a balanced causal ring merges, three in four
+)
 _BACKWARD_TRAFFIC = 2.0  # reads and writes of gradients beside activations
 
 
@@ -80,10 +83,14 @@ def _gemm(setup: Setup, layouts: LayoutArrays, block: Block, rows: Floats) -> Pa
 
 
 def _attention(setup: Setup, layouts: LayoutArrays, rows: Floats) -> Pair:
-    """Causal products T s A per rank on a fused kernel; unfused: full products and s^2 traffic."""
+    """Causal products T s A per rank on a fused kernel; unfused: full products and s^2 traffic.
+
+    A fused kernel reaches half its rate at the ramp's length, and sees s / c tokens at a time in a ring.
+    """
     pairs = rows * setup.parameters.attention_width / layouts.tensor_parallel
     if setup.software.fused_attention:
-        forward = pairs * setup.span / setup.attention_rate
+        ramp = 1.0 + setup.software.attention_ramp_tokens * layouts.context_parallel / setup.sequence_length
+        forward = pairs * setup.span * ramp / setup.attention_rate
         return forward, _BACKWARD_FUSED * forward
     product = 2.0 * pairs * setup.sequence_length / setup.matmul_rate(setup.product_precision)
     scores = setup.architecture.attention.heads * setup.sequence_length * rows / layouts.tensor_parallel
@@ -121,11 +128,21 @@ def _tensor(setup: Setup, layouts: LayoutArrays, block: Block, rows: Floats, gem
 
 
 def _context(setup: Setup, layouts: LayoutArrays, rows: Floats, attention: Pair) -> Pair:
-    """Ring exchange of keys and values, hidden behind the attention of the ring's steps; gradients double it."""
+    """Ring of keys and values: c - 1 hops, each behind the attention of one of c steps, and as many merges of outputs.
+
+    A merge reads and writes the sum in 32 bits and reads the new part in 16: 10 bytes per element. A balanced causal ring
+    works on all queries and half of the keys in one half of its steps, and the reverse in the other.
+    Backward moves gradients of keys and values too, and adds those of queries.
+    """
     size, stride = layouts.context_parallel, layouts.tensor_parallel
-    hop = rows * 4.0 * setup.attention_widths[1] / stride / shift_bandwidth(setup, size * stride)
-    ring = hop * (size - 1) + setup.software.collective_latency_s * (size - 1)
-    return np.maximum(0.0, ring - attention[0]), np.maximum(0.0, 2.0 * ring - attention[1])
+    query, key_value = setup.attention_widths
+    hop = rows * 4.0 * key_value / stride / shift_bandwidth(setup, size * stride)
+    hop = hop + setup.software.collective_latency_s
+    merge = _MERGE_BYTES * rows * query / stride / setup.memory_rate
+    steps = size - 1
+    forward = np.maximum(0.0, hop - attention[0] / size)
+    backward = np.maximum(0.0, 2.0 * hop - attention[1] / size)
+    return np.asarray(steps * (forward + merge)), np.asarray(steps * (backward + merge))
 
 
 def layer_time(setup: Setup, layouts: LayoutArrays) -> LayerTime:
@@ -167,16 +184,23 @@ def _host(parts: tuple[Pair, ...], least: float, gap: float) -> Pair:
     return np.maximum(gap, least - device[0]), np.maximum(2.0 * gap, 2.0 * least - device[1])
 
 
-def repeated_forward(setup: Setup, layouts: LayoutArrays, layer: LayerTime, selective: float) -> Floats:
+def repeated_forward(setup: Setup, layer: LayerTime, layouts: LayoutArrays, block: Block, selective: float) -> Floats:
     """Return seconds per layer and micro-batch of forward work done again in the backward pass.
 
-    Full repeats the stack's share of the forward pass; selective repeats the attention when it is not fused, else the
-    share ``selective`` of the forward pass.
+    Full repeats the forward pass, without the last product in stacks that stop when nothing more is needed; selective
+    repeats the attention when it is not fused, else the share ``selective`` of the forward pass.
     """
     forward, software = layer.totals[0], setup.software
     some = selective * forward if software.fused_attention else layer.attention[0]
-    full = software.full_recompute_share * forward
+    full = forward
+    if software.recompute_stops_early and block.ffn_width:
+        full = forward - _last_share(block) * layer.gemm[0]
     return np.asarray(np.where(layouts.recompute == 2, full, np.where(layouts.recompute == 1, some, 0.0)))
+
+
+def _last_share(block: Block) -> float:
+    """Share of the down projection in a layer's products."""
+    return block.matrices[-1].size / sum(matrix.size for matrix in block.matrices)
 
 
 def head_time(setup: Setup, layouts: LayoutArrays) -> Floats:

@@ -87,11 +87,11 @@ def gather_seconds(
 ) -> Floats:
     """Return seconds of all-gathers or reduce-scatters of ``total_bytes`` in ``messages`` pieces.
 
-    (g - 1)/g x bytes / bandwidth, and per message a start-up of latency x (log2 of the members inside the first tier
-    + first tiers passed): a tree inside, a ring outside. An all-reduce is one of each.
+    (g - 1)/g x bytes / bandwidth, and per message the start-up of a ring of g members: g - 1 steps, those that cross to
+    another first tier at its latency, the others at the step inside. An all-reduce is one of each.
     """
-    domain = setup.tiers[0].accelerators or 1
-    passed = np.maximum(size * stride / domain, 1.0)
-    hops = np.log2(np.minimum(np.maximum(domain // stride, 1), size)) + passed - 1.0
-    startup = setup.software.collective_latency_s * hops * messages
+    members = np.maximum((setup.tiers[0].accelerators or 1) // stride, 1)
+    crossings = np.ceil(size / members) - 1.0
+    inside = setup.software.ring_step_s * (size - 1 - crossings)
+    startup = (inside + setup.software.collective_latency_s * crossings) * messages
     return np.asarray((size - 1) / size * total_bytes / bandwidth(setup, size, stride) + startup)

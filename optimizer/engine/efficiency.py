@@ -20,6 +20,8 @@ class EfficiencyEvidence(Frozen):
     """When it was fitted or derived (ISO)."""
     note: str = ""
     """How."""
+    sha256: str | None = None
+    """Checksum of the file of measured runs; null when there is none."""
 
 
 class ExpertEvidence(PlatformEvidence):
@@ -50,6 +52,8 @@ class Efficiency(Frozen):
     """Collectives inside the first tier over its full-domain bandwidth (all-gather, reduce-scatter)."""
     outer_network_share: float = Field(gt=0, le=1)
     """Collectives beyond the first tier over the fabric bandwidth."""
+    expert_speed: float = Field(default=1.0, gt=0)
+    """Speed of MoE layers against the constants of the training stack, as a pilot found it."""
     bands: dict[Precision, str]
     """Situation of ``models/bands.yaml`` by precision: how far reality may be off."""
     experts: tuple[ExpertEvidence, ...] = ()

@@ -212,7 +212,8 @@ def _states(setup: Setup, layouts: LayoutArrays, stage: _Stage, owned: Owned) ->
     recipe, level = setup.recipe, layouts.sharding_stage
     tables = (stage.embedding + stage.head) / layouts.tensor_parallel
     matrices = owned._replace(dense=owned.dense - tables).sharded(layouts, level >= 3)
-    extra = setup.software.fp8_extra_weight_bytes * setup.quantised * matrices
+    beside = 0.0 if recipe.primary_fp8 else setup.software.fp8_extra_weight_bytes
+    extra = beside * setup.quantised * matrices
     return (
         recipe.weights_bytes * owned.sharded(layouts, level >= 3) + extra,
         recipe.gradient_bytes * owned.sharded(layouts, level >= 2),

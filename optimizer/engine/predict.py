@@ -7,7 +7,7 @@ from optimizer.engine.layouts import LayoutArrays, require_legal
 from optimizer.engine.memory import memory, peak_bytes
 from optimizer.engine.setup import Setup
 from optimizer.engine.step_time import step_seconds, step_time
-from optimizer.engine.verdict import verdict
+from optimizer.engine.verdict import headroom_bytes, verdict
 from optimizer.results import Layout, LayoutRow
 
 
@@ -33,6 +33,7 @@ def predict(setup: Setup, layout: Layout) -> LayoutRow:
         mfu=utilisation(rate * per_token, setup.peak_flops(setup.precision) / 1e12),
         memory_gb=peak / 1e9,
         memory_limit_gb=setup.memory_bytes / 1e9,
+        headroom_gb=headroom_bytes(peak, setup.memory_bytes) / 1e9,
         verdict=verdict(peak, setup.memory_bytes),
         memory={name: float(part.flat[0]) / 1e9 for name, part in held.items()},
         time={name: float(part.flat[0]) for name, part in spent.items()},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from optimizer.engine.efficiency import Efficiency, efficiency
 from optimizer.engine.flops import attention_span
@@ -16,7 +15,7 @@ from optimizer.engine.parameters import (
     parameters,
     shared_width,
 )
-from optimizer.engine.software import ExpertCosts, Launch, ReleaseStep, Software, StateRecipe
+from optimizer.engine.software import ExpertCosts, Launch, ReleaseStep, Routing, Software, StateRecipe
 from optimizer.errors import InputError, InternalError, Problem
 from optimizer.schema.architecture import Architecture, GroupedQueryAttention, MixtureOfExperts
 from optimizer.schema.base import Precision
@@ -73,7 +72,7 @@ class Setup:
     node_network_gb_s: float | None = None
     release: float | None = None
     states: StateRecipe | None = None
-    routing: Literal["real", "forced"] = "real"
+    routing: Routing = "real"
     launch: Launch | None = None
 
     def __post_init__(self) -> None:
@@ -133,8 +132,8 @@ class Setup:
 
     @cached_property
     def expert_release_factor(self) -> float:
-        """Speed of MoE layers in this release of the stack on this platform."""
-        return self._step(self.expert_costs.releases)
+        """Speed of MoE layers in this release of the stack on this platform, as a pilot corrects it."""
+        return self._step(self.expert_costs.releases) * self.efficiency.expert_speed
 
     @property
     def recipe(self) -> StateRecipe:
@@ -212,10 +211,9 @@ class Setup:
 
     @cached_property
     def attention_rate(self) -> float:
-        """FLOP/s of the fused attention kernel at this sequence length."""
+        """FLOP/s of the fused attention kernel on long sequences."""
         kernel = self._step(self.software.attention_kernels)
-        ramp = self.sequence_length / (self.sequence_length + self.software.attention_ramp_tokens)
-        return self.peak_flops(self.product_precision) * self.efficiency.attention_share * kernel * ramp
+        return self.peak_flops(self.product_precision) * self.efficiency.attention_share * kernel
 
     @cached_property
     def memory_rate(self) -> float:

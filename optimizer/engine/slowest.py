@@ -37,11 +37,11 @@ def layer_kinds(setup: Setup, layouts: LayoutArrays) -> tuple[Kind, ...]:
     dense, experts = split_layers(setup.architecture, layouts)
     counts, extra = setup.parameters, setup.architecture.mtp_layers
     time = layer_time(setup, layouts)
-    again = repeated_forward(setup, layouts, time, setup.software.selective_recompute_share)
+    again = repeated_forward(setup, time, layouts, setup.dense_block, setup.software.selective_recompute_share)
     if setup.architecture.moe is None:
         return (Kind(time, again, counts.dense_layers + extra, dense),)
     other = expert_layer_time(setup, layouts)
-    repeated = repeated_forward(setup, layouts, other, setup.expert_costs.selective_share)
+    repeated = repeated_forward(setup, other, layouts, setup.expert_block, setup.expert_costs.selective_share)
     return (
         Kind(time, again, counts.dense_layers, dense),
         Kind(other, repeated, counts.moe_layers + extra, experts),

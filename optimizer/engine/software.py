@@ -13,6 +13,10 @@ Launch = Literal["eager", "graphs", "fixed"]
 """How the host launches MoE layers: kernel by kernel, by graphs of a layer's parts, with fixed shapes."""
 
 
+Routing = Literal["real", "forced"]
+"""Whether the router spreads tokens as it learns to, or evenly by force, as benchmarks do."""
+
+
 class ReleaseStep(Frozen):
     """A step in speed with a software release, on some platforms or all."""
 
@@ -33,6 +37,8 @@ class StateRecipe(Frozen):
     """Gradients."""
     optimizer_bytes: float = Field(ge=0)
     """Master weights, moments and whatever is sharded with them."""
+    primary_fp8: bool = False
+    """True when the weights are kept in fp8 only, so that fp8 products need no copy beside them."""
 
 
 class ActivationBytes(Frozen):
@@ -147,21 +153,18 @@ class Software(Frozen):
     """Bytes per parameter when gradients are reduced."""
     sharding_contention: float = Field(ge=0, le=1)
     """Share of hidden fully-sharded traffic that still slows the products."""
-    pressure_slope: float = Field(default=0.0, ge=0)
-    """Step time added per share of memory that states take beyond ``pressure_from``: the allocator gives back and
-    asks again."""
-    pressure_from: float = Field(default=0.3, ge=0, le=1)
-    """Share of memory from which it does."""
+    ring_step_s: float = Field(ge=0)
+    """Start-up of a collective per further member inside the first tier, seconds."""
     collective_latency_s: float = Field(ge=0)
-    """Start-up of one collective, seconds."""
+    """Start-up of a collective per further first tier it passes, and of a transfer to one neighbour, seconds."""
     optimizer_traffic_bytes: float = Field(ge=0)
     """Bytes moved per owned parameter in the optimizer step."""
     step_overhead_s: float = Field(ge=0)
     """Per step: data loading, logging, gradient norm, seconds."""
     jitter_per_doubling: float = Field(ge=0)
     """Step time added per doubling of accelerators beyond eight, a fraction."""
-    full_recompute_share: float = Field(ge=0, le=1)
-    """Forward work repeated under full recompute; below 1 when the last product is not needed again."""
+    recompute_stops_early: bool = False
+    """True when full recompute leaves out a layer's last product, whose result the backward pass does not need."""
     selective_recompute_share: float = Field(ge=0, le=1)
     """Forward work repeated under selective recompute."""
     states: StateRecipe

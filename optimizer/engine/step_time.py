@@ -7,7 +7,7 @@ import numpy as np
 from optimizer.engine.block_time import NOTHING, head_time
 from optimizer.engine.collectives import gather_seconds, shift_bandwidth
 from optimizer.engine.layouts import Floats, LayoutArrays
-from optimizer.engine.memory import Owned, stage_parameters, state_bytes
+from optimizer.engine.memory import Owned, stage_parameters
 from optimizer.engine.setup import Setup
 from optimizer.engine.slowest import Kind, Slowest, layer_kinds, slowest, total
 from optimizer.engine.visits import tokens
@@ -19,7 +19,7 @@ PER_MICRO_BATCH = (*_PER_LAYER, "recompute", "head", "accumulate")
 """Components that do not change with the number of replicas, per micro-batch."""
 
 COMPONENTS = (
-    *PER_MICRO_BATCH, "bubble", "point_to_point", "data", "optimizer", "overhead", "pressure", "jitter",
+    *PER_MICRO_BATCH, "bubble", "point_to_point", "data", "optimizer", "overhead", "jitter",
 )  # fmt: skip
 """Keys of ``step_time``; they add up to the step."""
 
@@ -58,14 +58,17 @@ def _once_per_step(setup: Setup, layouts: LayoutArrays, stage: Slowest, owned: O
 
 
 def _every_micro_batch(setup: Setup, layouts: LayoutArrays, stage: Slowest, owned: Owned) -> Floats:
-    """Exposed traffic of one micro-batch under ZeRO 2 and 3: per layer, gather before use, reduce after the backward pass."""
+    """Exposed traffic of one micro-batch under ZeRO 2 and 3: per layer, gather before use, reduce after the backward pass.
+
+    Nothing hides what the first layer gathers and the last one reduces.
+    """
     software = setup.software
-    layers = total(stage.layers)
+    layers = np.maximum(total(stage.layers), 1.0)
     gather = _collective(setup, layouts, owned, software.gather_bytes, layers)
     back = _collective(setup, layouts, owned, software.reduce_bytes, layers)
     back = back + gather * (layouts.sharding_stage == 3)
-    exposed = np.maximum(0.0, gather - software.data_overlap * stage.forward)
-    exposed = exposed + np.maximum(0.0, back - software.data_overlap * stage.backward)
+    exposed = np.maximum(gather / layers, gather - software.data_overlap * stage.forward)
+    exposed = exposed + np.maximum(back / layers, back - software.data_overlap * stage.backward)
     return np.asarray(exposed + software.sharding_contention * (gather + back - exposed))
 
 
@@ -96,15 +99,6 @@ def _optimizer(setup: Setup, layouts: LayoutArrays, owned: Owned) -> Floats:
     return setup.software.optimizer_traffic_bytes * mine / setup.memory_rate
 
 
-def _pressure(setup: Setup, layouts: LayoutArrays, owned: Owned) -> Floats:
-    """Slow-down when states leave the allocator little room, a fraction of the step."""
-    software = setup.software
-    if software.pressure_slope == 0:
-        return np.zeros((1,))
-    share = state_bytes(setup, layouts, owned) / setup.memory_bytes
-    return np.asarray(software.pressure_slope * np.maximum(0.0, share - software.pressure_from))
-
-
 def _per_layer(name: str, work: list[Floats], kinds: tuple[Kind, ...]) -> Floats:
     """Seconds of one component over the layers and micro-batches of the slowest stage."""
     pairs = [(size, getattr(kind.time, name)) for size, kind in zip(work, kinds, strict=True)]
@@ -116,7 +110,7 @@ def step_time(setup: Setup, layouts: LayoutArrays) -> dict[str, Floats]:
     """Return seconds per optimizer step by component; the arrays broadcast and add up to ``step_seconds``.
 
     m micro-batches of the slowest stage, a bubble of (p - 1) / v mean stages, exposed communication, the
-    optimizer, memory pressure, and jitter per doubling of accelerators. ``layouts`` must be legal (whole micro-batches).
+    optimizer, and jitter per doubling of accelerators. ``layouts`` must be legal (whole micro-batches).
     """
     kinds, head = layer_kinds(setup, layouts), head_time(setup, layouts)
     stage = slowest(layouts, kinds, head)
@@ -133,9 +127,8 @@ def step_time(setup: Setup, layouts: LayoutArrays) -> dict[str, Floats]:
     parts["optimizer"] = _optimizer(setup, layouts, owned)
     parts["overhead"] = np.full((1,), setup.software.step_overhead_s)
     so_far = step_seconds(parts)
-    parts["pressure"] = _pressure(setup, layouts, owned) * so_far
     doublings = np.log2(np.maximum(layouts.accelerators / _BASE_ACCELERATORS, 1.0))
-    parts["jitter"] = setup.software.jitter_per_doubling * doublings * (so_far + parts["pressure"])
+    parts["jitter"] = setup.software.jitter_per_doubling * doublings * so_far
     return parts
 
 

@@ -23,6 +23,11 @@ def needed_bytes(peak_bytes: Floats) -> Floats:
     return (peak_bytes + _OUTSIDE) * _FITS[0] + _FITS[1]
 
 
+def headroom_bytes(peak_bytes: float, memory_bytes: float) -> float:
+    """Return what may be allocated beyond a peak while it fits, bytes: (card - 2 GB) / 1.12 - 1 GB - peak."""
+    return (memory_bytes - _FITS[1]) / _FITS[0] - _OUTSIDE - peak_bytes
+
+
 def verdict_codes(peak_bytes: Floats, memory_bytes: float) -> NDArray[np.int64]:
     """Return 0 fits, 1 tight, 2 does not fit.
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from optimizer.engine.bands import Bands
 from optimizer.engine.software import Software
-from optimizer.errors import InputError, Problem
+from optimizer.errors import InputError, Problem, did_you_mean
 from optimizer.io.document import Document
 from optimizer.io.shipped import shipped
 from optimizer.io.validate import Record, checked, validated
 from optimizer.io.yaml_reader import read_yaml_file
 from optimizer.results import InputFile
 from optimizer.schema.architecture import Architecture
-from optimizer.schema.platform import Platform
+from optimizer.schema.platform import Platform, PlatformOverlay
 from optimizer.schema.ranges import Ranges
 
 _KINDS = ("platforms", "architectures", "software")
@@ -59,8 +59,8 @@ class Library:
 
     @cached_property
     def platforms(self) -> Mapping[str, Platform]:
-        """Hardware options by id; InputError with every problem of every file."""
-        return _records(Platform, self._documents["platforms"])
+        """Hardware options by id, with their overlays; InputError with every problem of every file."""
+        return _overlaid(_records(Platform, self._documents["platforms"]), self._overlays)
 
     @cached_property
     def architectures(self) -> Mapping[str, Architecture]:
@@ -97,7 +97,8 @@ class Library:
             ("software", sorted(named & self._documents["software"].keys())),
         )
         documents = [self._documents[kind][name] for kind, names in wanted for name in names]
-        return tuple(document.input_file() for document in (*documents, self._bands_document))
+        overlays = [document for document in self._overlays if _target(document) in cards]
+        return tuple(document.input_file() for document in (*documents, *overlays, self._bands_document))
 
     def pin(self, documents: Iterable[Document]) -> Library:
         """Return the library with files as a plan carries them, whatever the folders hold now."""
@@ -107,16 +108,37 @@ class Library:
     def _bands_document(self) -> Document:
         files = [root / "models" / "bands.yaml" for root in self.roots]
         path = next((file for file in reversed(files) if file.is_file()), files[0])
-        return _pinned(self.pinned, "models").get("bands") or read_yaml_file(path)
+        pinned = (document for document in self.pinned if is_library_file(document.name) and _stem(document) == "bands")
+        return next(pinned, None) or read_yaml_file(path)
 
     @cached_property
     def _documents(self) -> Mapping[str, Mapping[str, Document]]:
-        return {kind: self._read(kind) for kind in _KINDS}
+        """Cards by kind and name; one in a later folder replaces that of the same name, a pinned one all of them."""
+        return {
+            kind: {_stem(file): file for file in files if _target(file) is None} for kind, files in self._files.items()
+        }
 
-    def _read(self, kind: str) -> Mapping[str, Document]:
-        files = [file for root in self.roots for file in sorted((root / "models" / kind).glob("*.yaml"))]
-        chosen = {file.stem: file for file in files}  # later roots win
-        return {name: read_yaml_file(file) for name, file in sorted(chosen.items())} | _pinned(self.pinned, kind)
+    @cached_property
+    def _overlays(self) -> tuple[Document, ...]:
+        """Overlays of platforms in the order they apply; those before a card of the platform are for the card it replaced."""
+        found: dict[str, list[Document]] = {}
+        for file in self._files["platforms"]:
+            target = _target(file)
+            if target is None:
+                found.pop(_stem(file), None)
+            else:
+                found.setdefault(target, []).append(file)
+        return tuple(overlay for overlays in found.values() for overlay in overlays)
+
+    @cached_property
+    def _files(self) -> Mapping[str, tuple[Document, ...]]:
+        """Files by kind, folder by folder, then the pinned ones; cards before overlays."""
+        return {kind: tuple(file for folder in self._folders(kind) for file in _cards_first(folder)) for kind in _KINDS}
+
+    def _folders(self, kind: str) -> Iterator[list[Document]]:
+        for root in self.roots:
+            yield [read_yaml_file(file) for file in sorted((root / "models" / kind).glob("*.yaml"))]
+        yield [document for document in self.pinned if Path(document.name).parent.name == kind]
 
 
 def is_library_file(name: str) -> bool:
@@ -125,9 +147,35 @@ def is_library_file(name: str) -> bool:
     return path.parent.name in _KINDS or (path.parent.name == "models" and path.stem == "bands")
 
 
-def _pinned(documents: Iterable[Document], folder: str) -> dict[str, Document]:
-    """Return the pinned files that lie in a folder, by name without ending."""
-    return {Path(doc.name).stem: doc for doc in documents if Path(doc.name).parent.name == folder}
+def _stem(document: Document) -> str:
+    return Path(document.name).stem
+
+
+def _cards_first(documents: Iterable[Document]) -> list[Document]:
+    return sorted(documents, key=lambda document: _target(document) is not None)
+
+
+def _target(document: Document) -> str | None:
+    """Return the platform an overlay is for, None for other files."""
+    data = document.data
+    return str(data["overlay_of"]) if isinstance(data, dict) and "overlay_of" in data else None
+
+
+def _overlaid(platforms: Mapping[str, Platform], overlays: Iterable[Document]) -> Mapping[str, Platform]:
+    changed = dict(platforms)
+    problems: list[Problem] = []
+    for document in overlays:
+        overlay, wrong = checked(PlatformOverlay, document)
+        problems += wrong
+        if overlay is not None and overlay.overlay_of not in platforms:
+            fix = did_you_mean(overlay.overlay_of, list(platforms))
+            found = f'no platform named "{overlay.overlay_of}"'
+            problems.append(document.problem(("overlay_of",), found, "Expected the id of a platform", fix))
+        elif overlay is not None:
+            changed[overlay.overlay_of] = overlay.over(changed[overlay.overlay_of])
+    if problems:
+        raise InputError(problems)
+    return changed
 
 
 def _records(model: type[Record], documents: Mapping[str, Document]) -> Mapping[str, Record]:

@@ -12,11 +12,11 @@ from optimizer.schema.scenario import Scenario
 
 
 def first_price(offer: Offer) -> Money | None:
-    """Return the price of the smallest order; None when it is not a number or paid per run."""
+    """Return the price of the smallest order; None when it is not a number."""
     price = offer.price
     if isinstance(price, TieredPrice):
         return next(iter(price.breaks.values()))
-    return price if isinstance(price, Money) and offer.per != "run" else None
+    return price if isinstance(price, Money) else None
 
 
 def accelerators_priced(per: str, platform: Platform) -> int:
@@ -31,10 +31,10 @@ def accelerators_priced(per: str, platform: Platform) -> int:
 def price_per_accelerator(loaded: Loaded, quote_id: str, offer: Offer) -> Decimal | None:
     """Return the net price of one accelerator in the scenario's currency, per hour or month where the offer is.
 
-    The smallest order is priced; None when the price is not a number.
+    The smallest order is priced; None when the price is not a number, or paid per run.
     """
     quote, price = loaded.quotes[quote_id], first_price(offer)
-    if price is None:
+    if price is None or offer.per == "run":
         return None
     platform = loaded.library.platforms[offer.platform]
     gross = price.amount / accelerators_priced(offer.per, platform)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import hashlib
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -18,7 +20,8 @@ class Run:
     """One measured run; None = unknown. Columns are those of the evidence files, see ``contract`` section 5.
 
     Units: step_time_s seconds, tokens_per_s_per_accelerator tokens per second, memory_gb 1e9 bytes,
-    node_network_gbps 1e9 bits per second, batches in sequences.
+    node_network_gbps 1e9 bits per second, batches in sequences. mtp_layers, routing (forced, real) and launch (eager,
+    graphs, fixed) tell how experts ran; offload names what was kept on the host.
     """
 
     run_id: str
@@ -61,14 +64,40 @@ class Run:
     framework: str | None = None
     software_date: str | None = None
     node_network_gbps: float | None = None
+    mtp_layers: int | None = None
+    routing: str | None = None
+    launch: str | None = None
+    offload: str | None = None
     notes: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunsFile:
+    """A file of runs.
+
+    Attributes:
+        name: As given.
+        sha256: Checksum of its bytes.
+        runs: Its rows, from line 2 on.
+    """
+
+    name: str
+    sha256: str
+    runs: tuple[Run, ...]
 
 
 def _whole(text: str) -> int:
     number = float(text)
-    if number != int(number):
+    if number != int(number) or number < 0:
         raise ValueError(text)
     return int(number)
+
+
+def _measured(text: str) -> float:
+    number = float(text)
+    if not 0 < number < math.inf:
+        raise ValueError(text)
+    return number
 
 
 def _switch(text: str) -> bool:
@@ -76,8 +105,8 @@ def _switch(text: str) -> bool:
     return values[text.lower()]
 
 
-_READERS: dict[str, Callable[[str], object]] = {"int": _whole, "float": float, "bool": _switch, "str": str}
-_EXPECTED = {"int": "a whole number", "float": "a number", "bool": "0 or 1", "str": "text"}
+_READERS: dict[str, Callable[[str], object]] = {"int": _whole, "float": _measured, "bool": _switch, "str": str}
+_EXPECTED = {"int": "a whole number, 0 or more", "float": "a number above 0", "bool": "0 or 1", "str": "text"}
 _KINDS = {field.name: str(field.type).split(" ")[0] for field in fields(Run)}
 
 
@@ -101,8 +130,14 @@ def read_runs(path: Path) -> tuple[Run, ...]:
         InputError: The file cannot be read, lacks a required column, has a cell of the wrong kind or a row without
             run_id; all problems at once.
     """
+    return read_runs_file(path).runs
+
+
+def read_runs_file(path: Path) -> RunsFile:
+    """Return a runs CSV with its checksum; see :func:`read_runs`."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        content = path.read_bytes()
+        text = content.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError([Problem(str(path), f"cannot be read ({error})", "a UTF-8 CSV of runs")]) from None
     reader = csv.DictReader(text.splitlines(keepends=True))
@@ -114,4 +149,5 @@ def read_runs(path: Path) -> tuple[Run, ...]:
     ]
     if problems:
         raise InputError(problems)
-    return tuple(Run(**row) for row in values)  # type: ignore[arg-type]  # readers match the field types
+    runs = tuple(Run(**row) for row in values)  # type: ignore[arg-type]  # readers match the field types
+    return RunsFile(str(path), hashlib.sha256(content).hexdigest(), runs)

@@ -35,7 +35,13 @@ def shown(path: Path) -> str:
     return str(path)
 
 
-def located(name: str) -> Path | None:
-    """Return the file that :func:`shown` gave this name, or None when it is gone."""
-    places = (Path(name), _PACKAGE / "_data" / name, _PACKAGE.parent / name)
+def located(name: str, folder: Path | None = None) -> Path | None:
+    """Return the file that :func:`shown` gave this name, or None when it is nowhere.
+
+    Looked for from the current folder, among the shipped data, and from a further folder and its parents.
+    """
+    roots = [Path(), _PACKAGE / "_data", _PACKAGE.parent]
+    if folder is not None:
+        roots += [folder.resolve(), *folder.resolve().parents]
+    places = [root / name for root in roots]
     return next((place for place in places if place.is_file()), None)

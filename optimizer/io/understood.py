@@ -9,8 +9,7 @@ from optimizer.io.consistency import horizon_end
 from optimizer.io.loaded import Loaded
 from optimizer.io.prices import price_per_accelerator
 from optimizer.io.warnings import Remark, order_date, remarks
-from optimizer.json_numbers import Number
-from optimizer.results import AssumptionUsed, Result
+from optimizer.results import AssumptionUsed, Number, Result
 from optimizer.schema.quote import Offer, RegionOffer, RentalOffer, SiteOffer
 from optimizer.units import round_money
 

@@ -38,6 +38,7 @@ _PATTERNS = {
 }
 _NO_UNION_NOISE = {"missing", "invalid_key"}
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_THOUSANDS = re.compile(r"0|\d{3}(\.\d+)?")
 _QUOTED = re.compile(r"'([^']*)'")
 
 
@@ -81,9 +82,10 @@ def _mixed(document: Document, data: Mapping[Key, object], path: KeyPath) -> Ite
     names: list[Key] = [key for key in data if isinstance(key, str)]
     numbers: list[Key] = [key for key in data if not isinstance(key, str)]
     if names and numbers:
-        few, many = sorted((numbers, names), key=len)
+        parts = [key for key in numbers if data[key] is None and _THOUSANDS.fullmatch(str(key))]
+        few, many = (parts, names) if parts else sorted((numbers, names), key=len)
         kind = "names" if many is names else "numbers"
-        fix = "Write a number without commas" if data[few[0]] is None else ""
+        fix = "Write numbers without thousands separators, e.g. 8000000 or 8e6" if parts else ""
         yield document.problem(path, f'the key "{few[0]}" among {kind}', f"Expected {kind} only", fix)
 
 

@@ -257,7 +257,9 @@ class _Builder:
         if isinstance(value, (bool, Decimal)) or not isinstance(value, (str, int, float)):
             raise self._refuse(event, f"the key {event.value}", "text or a number as a key")
         if value in self._open[-1][0]:
-            raise self._refuse(event, f'the key "{value}" a second time', "each key once", "Remove one of them")
+            digits = re.fullmatch(r"\d{3}", event.value)
+            fix = "Write numbers without thousands separators, e.g. 8000000 or 8e6" if digits else "Remove one of them"
+            raise self._refuse(event, f'the key "{event.value}" a second time', "each key once", fix)
         return value
 
     def _count(self, values: int, event: yaml.Event) -> None:

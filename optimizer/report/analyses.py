@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from optimizer.analysis.breakeven import Breakeven
     from optimizer.analysis.pareto import Pareto
     from optimizer.analysis.risk import Risk
-    from optimizer.analysis.tornado import Grid, Sensitivity
+    from optimizer.analysis.tornado import Grid, Sensitivity, SensitivityRow
 
 
 def pareto_screen(front: Pareto) -> RenderableType:
@@ -23,7 +23,7 @@ def pareto_screen(front: Pareto) -> RenderableType:
         (str(p.finish), amount(p.npv), amount(p.total), number(p.nodes), p.platform, ", ".join(p.awards))
         for p in front.points
     ]
-    state = "complete, every point proven" if front.complete else "stopped before it was complete"
+    state = "complete, every point proven and checked" if front.complete else "stopped before it was complete"
     head = Text(
         f"{len(rows)} plans that nothing both cheaper and earlier beats ({state}), {front.currency}", style="bold"
     )
@@ -34,6 +34,7 @@ def breakeven_screen(found: Breakeven) -> RenderableType:
     """Return where the decision holds and every switch."""
     what = found.quote or found.platform or found.input
     head = f"{what}: today {number(found.price)} {found.currency} per {found.unit}, {found.decision}"
+    basis = Text(f"Prices: {found.basis}", style="dim")
     low, high = found.holds
     holds = f"holds from {number(low)} to {number(high)}; every award stays from {number(found.plan_holds[0])}"
     bounds = f" to {number(found.plan_holds[1])} (searched {number(found.bounds[0])} to {number(found.bounds[1])})"
@@ -43,7 +44,10 @@ def breakeven_screen(found: Breakeven) -> RenderableType:
         for s in found.switches
     ]  # fmt: skip
     return Group(
-        Text(head, style="bold"), Text(holds + bounds), table((">price", ">change", "to", "sign", ""), rows, indent=2)
+        Text(head, style="bold"),
+        basis,
+        Text(holds + bounds),
+        table((">price", ">change", "to", "sign", ""), rows, indent=2),
     )
 
 
@@ -53,8 +57,8 @@ def sensitivity_screen(found: Sensitivity) -> RenderableType:
     rows = [
         (
             row.input,
-            f"{number(row.low)} to {number(row.high)}",
-            number(row.value),
+            _span(row),
+            number(row.value) if row.value is not None else row.unit.removeprefix("policy, now "),
             amount(row.npv_low),
             amount(row.npv_high),
             "; ".join(f"{number(flip.value)}: {flip.to}" for flip in row.flips),
@@ -66,6 +70,13 @@ def sensitivity_screen(found: Sensitivity) -> RenderableType:
     headers = ("input", "range", ">now", ">NPV low", ">NPV high", "flips at")
     grid = [_grid(found.grid)] if found.grid else []
     return Group(Text(head, style="bold"), table(headers, rows, indent=2), *grid, Text(rest, style="dim"))
+
+
+def _span(row: SensitivityRow) -> str:
+    """Return the range of an input; of one that is no number, its values from the cheapest to the dearest."""
+    if row.low is None or row.high is None:
+        return ", ".join(option.value for option in row.options)
+    return f"{number(row.low)} to {number(row.high)}"
 
 
 def _grid(grid: Grid) -> RenderableType:

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
-from rich.console import Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from optimizer.report.text import UNKNOWN, amount, layout_text, number, share
-from optimizer.results import Award, Conflict, Cost, LayoutRow, LimitUse, Plan, Rejection, WorkloadPlan
+from optimizer.analysis.reasons import grouped
+from optimizer.report.sentences import (
+    NEGOTIABLE,
+    bullets,
+    change,
+    limits_that_clash,
+    reasons,
+    rejection_sentence,
+    words,
+)
+from optimizer.report.text import CAPACITY_UNITS, UNKNOWN, amount, capacity, layout_text, number, share
+from optimizer.results import Award, Conflict, Cost, LimitUse, Plan, WorkloadPlan
+from optimizer.units import counted
 
 if TYPE_CHECKING:
     from optimizer.analysis.backtest import Backtest
-    from optimizer.candidates.ranking import Ranking
     from optimizer.io.understood import Check, UnderstoodOffer
     from optimizer.results import CompareRow, Comparison, Verification
 
@@ -27,39 +40,98 @@ _EACH = {
     "on_demand": "per hour",
     "dedicated": "for the run",
 }
-_SHOWN_REJECTIONS = 6
+_GAP = 2
+"""Blank columns between two columns of a table."""
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, indent: int = 0) -> RenderableType:
-    """Return a plain table: numbers (headers that start with ``>``) to the right, no lines, folding when narrow."""
-    grid = Table(
-        box=None, pad_edge=False, header_style="bold", show_header=any(header.strip(">") for header in headers)
-    )
-    for header in headers:
-        grid.add_column(
-            header.removeprefix(">"), justify="right" if header.startswith(">") else "left", overflow="fold"
-        )
-    for row in rows:
-        grid.add_row(*row)
-    return Padding(grid, (0, 0, 0, indent))
+    """Return a plain table: numbers (headers that start with ``>``) to the right, no lines.
+
+    Where the words of a row do not fit side by side, each row becomes a paragraph with its headings in it.
+    """
+    return Padding(_Rows(tuple(headers), tuple(map(tuple, rows))), (0, 0, 0, indent))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """A table that knows how wide it may be only when it is printed."""
+
+    headers: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        room = options.max_width - _GAP * (len(self.headers) - 1)
+        most = self._widths(cell_len)
+        words = self._widths(_longest_word)  # figures stay on one line
+        least = [full if head[:1] == ">" else word for head, full, word in zip(self.headers, most, words, strict=True)]
+        if sum(least) > room:
+            yield self._paragraphs()
+        elif self.rows or any(self.headers):
+            yield self._grid(_shared(least, most, room))
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, options.max_width)
+
+    def _widths(self, measure: Callable[[str], int]) -> list[int]:
+        heads = [header.removeprefix(">") for header in self.headers]
+        return [max(map(measure, column)) for column in zip(heads, *self.rows, strict=True)]
+
+    def _grid(self, widths: Sequence[int]) -> Table:
+        shown = any(header.strip(">") for header in self.headers)
+        grid = Table(box=None, pad_edge=False, header_style="bold", show_header=shown)
+        for header, width in zip(self.headers, widths, strict=True):
+            side: Literal["left", "right"] = "right" if header.startswith(">") else "left"
+            grid.add_column(header.removeprefix(">"), justify=side, overflow="fold", width=width)
+        for row in self.rows:
+            grid.add_row(*row)
+        return grid
+
+    def _paragraphs(self) -> Table:
+        names = [header.strip(">") for header in self.headers]
+        grid = Table.grid(padding=(0, 1))
+        grid.add_column(width=1)
+        grid.add_column(overflow="fold")
+        for row in self.rows:
+            parts = (f"{name} {cell}" if name else cell for name, cell in zip(names, row, strict=True) if cell)
+            grid.add_row("-", "  ".join(parts))
+        return grid
+
+
+def _longest_word(text: str) -> int:
+    return max(map(cell_len, text.split(" ")))
+
+
+def _shared(least: Sequence[int], most: Sequence[int], room: int) -> list[int]:
+    """Return widths between the least and the most of each column that use the room, the short columns first.
+
+    >>> _shared([3, 5, 4], [4, 30, 8], 30)
+    [4, 18, 8]
+    """
+    widths = list(least)
+    for left, at in enumerate(sorted(range(len(most)), key=lambda at: most[at] - least[at])):
+        widths[at] += min(most[at] - least[at], (room - sum(widths)) // (len(most) - left))
+    return widths
 
 
 def plan_screen(plan: Plan, scenario_file: str) -> RenderableType:
     """Return the answer of ``solve``; amounts of ``plan`` are rounded already."""
     parts: list[RenderableType] = [_headline(plan)]
     if plan.conflict is not None:
-        parts.append(conflict_screen(plan.conflict))
+        parts.append(conflict_screen(plan.conflict, scenario_file, searched=plan.solve.solver != "none"))
     if plan.awards:
         parts += [Text(f"\nSign by order date {plan.awards[0].order_date}", style="bold"), _awards(plan.awards)]
     if plan.workloads:
         parts += [Text("Train", style="bold"), _workloads(plan)]
+    if plan.objective.unit in CAPACITY_UNITS and plan.objective.value is not None:
+        own = capacity(plan.objective.value, plan.objective.unit)
+        parts.append(Text.assemble(("Capacity  ", "bold"), own, "   the most that can be had (the objective)"))
     if plan.cost is not None:
         parts.append(_cost(plan.cost))
     parts += _baselines(plan)
     parts += _limits(plan.limits)
-    parts += _rejections(plan.rejections)
-    count = len(plan.provenance.assumptions)
-    parts.append(Text(f"{count} assumptions in --json; warnings: clusterbuy check {scenario_file}", style="dim"))
+    parts += _rejections(plan)
+    count = counted(len(plan.provenance.assumptions), "assumption")
+    parts.append(Text(f"{count} in --json; warnings: clusterbuy check {scenario_file}", style="dim"))
     return Group(*parts)
 
 
@@ -79,64 +151,42 @@ def _baselines(plan: Plan) -> list[RenderableType]:
     return [Text(f"Saves     {' · '.join(texts)}")] if texts else []
 
 
-def conflict_screen(conflict: Conflict) -> RenderableType:
-    """Return the limits that cannot hold together and the changes that work."""
-    named = ", ".join(
-        f"{limit.name}{f' in {limit.period}' if limit.period else ''} (needs {number(limit.needed)}, "
-        f"available {number(limit.available)} {limit.unit})"
-        for limit in conflict.limits
-    )
-    lines = [Text(f"No plan meets every limit. These cannot hold together: {named}.")]
-    if not conflict.minimal:
-        lines.append(Text("Not proven to be the fewest limits.", style="dim"))
-    changes = [
-        (change.limit, f"--set {change.set}", "" if change.verified else "not verified")
-        for change in conflict.relaxations
-    ]
-    if changes:
-        lines.append(Text("Smallest changes that work, each alone:", style="bold"))
-    joint = [(change.limit, f"--set {change.set}", "") for change in conflict.joint]
-    tail: list[RenderableType] = [table(("", "", ""), changes, indent=2)]
-    if joint:
-        tail += [Text("Together:", style="bold"), table(("", "", ""), joint, indent=2)]
-    return Group(*lines, *tail)
+def conflict_screen(conflict: Conflict, scenario_file: str, *, searched: bool = True) -> RenderableType:
+    """Return the limits that cannot hold together; where nothing is known of cures, what finds them."""
+    if not conflict.limits:
+        return Text("No plan meets every limit. Which limits clash was not found in time: raise --time-limit.")
+    lines = limits_that_clash(conflict)
+    if not searched:
+        lines.append(Text("  Known before any search: each need is the very least, a plan may need more.", style="dim"))
+    if conflict.relaxations:
+        lines += [Text("Smallest changes that work, each alone:", style="bold"), *map(change, conflict.relaxations)]
+    elif conflict.joint:
+        lines += [Text("Smallest changes that work together:", style="bold"), *map(change, conflict.joint)]
+    elif all(limit.name in NEGOTIABLE for limit in conflict.limits):
+        lines.append(Text(f"Smallest changes that would work: clusterbuy explain {scenario_file}"))
+    return Group(*lines)
 
 
 def comparison_screen(comparison: Comparison) -> RenderableType:
-    """Return one row per platform."""
-    headers = ("platform", "status", ">total", ">NPV", "finish", ">nodes", ">accelerators", "layout or reason")
-    return table(headers, (_comparison_row(row) for row in comparison.rows))
+    """Return one row per platform with a plan, then what rejects those that are offered, then what nobody offers."""
+    planned = [row for row in comparison.rows if row.rejection is None]
+    refused = [(row.platform, row.rejection) for row in comparison.rows if row.rejection is not None]
+    offered = [f"{name}: {rejection_sentence(why)}" for name, why in refused if why.limit != "offer"]
+    missing = [name for name, why in refused if why.limit == "offer"]
+    parts: list[RenderableType] = [_plans_of_platforms(planned)] if planned else []
+    if offered:
+        parts += [Text("Rejected", style="bold"), bullets(offered)]
+    if missing:
+        parts += [Text(f"No quote offers ({len(missing)})", style="bold"), bullets([", ".join(missing)])]
+    return Group(*parts)
 
 
-def layouts_screen(ranking: Ranking) -> RenderableType:
-    """Return ranked layouts."""
-    headers = ("layout", ">step s", ">tokens/s each", ">MFU", ">memory GB", ">of GB", "verdict")
-    rows = [
-        (
-            layout_text(row.layout),
-            f"{row.step_time_s:.3f}",
-            f"{row.tokens_per_s_per_accelerator:,.0f}",
-            share(row.mfu),
-            f"{row.memory_gb:.1f}",
-            f"{row.memory_limit_gb:.1f}",
-            row.verdict.replace("_", " "),
-        )
-        for row in ranking.rows
-    ]
-    summary = f"{ranking.evaluated:,} layouts, {ranking.fitting:,} fit, {ranking.wall_s:.2f} s"
-    return Group(table(headers, rows), Text(summary, style="dim"))
-
-
-def layout_screen(row: LayoutRow) -> RenderableType:
-    """Return one predicted layout with its components."""
-    head = (
-        f"{layout_text(row.layout)} on {row.accelerators:,} accelerators ({row.nodes:,} nodes): "
-        f"{row.step_time_s:.3f} s per step, {row.tokens_per_s_per_accelerator:,.0f} tokens/s each, MFU {share(row.mfu)}, "
-        f"{row.memory_gb:.1f} of {row.memory_limit_gb:.1f} GB, {row.verdict.replace('_', ' ')}"
-    )
-    time = [(name, f"{seconds:.4f}") for name, seconds in row.time.items()]
-    memory = [(name, f"{gigabytes:.2f}") for name, gigabytes in row.memory.items()]
-    return Group(Text(head), table(("time", ">s"), time), table(("memory", ">GB"), memory))
+def _plans_of_platforms(rows: Sequence[CompareRow]) -> RenderableType:
+    units = {row.unit for row in rows if row.unit}
+    counted = bool(units & CAPACITY_UNITS)
+    first = ("platform", "status", *((">capacity",) if counted else ()))
+    headers = (*first, ">total", ">NPV", "finish", ">nodes", ">accelerators", "binds", "layout")
+    return table(headers, (_comparison_row(row, counted=counted) for row in rows))
 
 
 def backtest_screen(result: Backtest) -> RenderableType:
@@ -146,6 +196,7 @@ def backtest_screen(result: Backtest) -> RenderableType:
         f"{result.scored} of {result.rows} rows scored",
         f"step time  median {share(step.median)}, mean {share(step.mean)}, p90 {share(step.p90)}, bias {share(step.bias)}",
         f"memory     median {share(memory.median)}, false fits {memory.false_fits}, false ooms {memory.false_ooms}",
+        *(f"           {count} rows without a verdict: {reason}" for reason, count in memory.left_out.items()),
         f"band holds {share(result.coverage)}",
     ]
     groups = [
@@ -168,7 +219,8 @@ def verification_screen(result: Verification) -> RenderableType:
     head = Text("verified", style="bold green") if result.ok else Text("does not hold", style="bold red")
     breaches = [Text(f"  {breach}") for breach in result.breaches]
     changed = [Text(f"  changed since: {name}", style="yellow") for name in result.changed_inputs]
-    return Group(head, *breaches, *changed)
+    missing = [Text(f"  not found, so not compared: {name}", style="yellow") for name in result.not_found]
+    return Group(head, *breaches, *changed, *missing)
 
 
 def check_screen(result: Check) -> RenderableType:
@@ -220,14 +272,19 @@ def _understood_offer(offer: UnderstoodOffer) -> tuple[str, ...]:
 def _headline(plan: Plan) -> Text:
     proof = {
         "optimal": f"optimal, proven in {plan.solve.wall_s:.1f} s",
-        "feasible": f"feasible, not proven: at most {_gap(plan)} better may exist ({plan.solve.wall_s:.1f} s)",
+        "feasible": f"feasible, not proven: at most {_gap(plan)} better may exist ({plan.solve.wall_s:.1f} s{_limit(plan)})",
         "infeasible": f"infeasible, proven in {plan.solve.wall_s:.1f} s",
-        "unknown": f"no answer within {plan.solve.wall_s:.1f} s",
+        "unknown": f"no answer, stopped after {plan.solve.wall_s:.1f} s{_limit(plan)}",
     }[plan.status]
-    unit = plan.objective.currency or plan.objective.unit
+    unit = plan.cost.currency if plan.cost else plan.objective.currency or plan.objective.unit
     return Text.assemble(
         (plan.scenario, "bold"), " · ", (proof, _STATUS_STYLE[plan.status]), f" · {plan.provenance.today}, {unit}"
     )
+
+
+def _limit(plan: Plan) -> str:
+    limit = plan.solve.time_limit_s
+    return "" if limit is None else f" (--time-limit {limit:g})"
 
 
 def _gap(plan: Plan) -> str:
@@ -244,12 +301,13 @@ def _awards(awards: Sequence[Award]) -> RenderableType:
 def _award(award: Award) -> tuple[str, ...]:
     tier = f", tier {award.tier}+" if award.tier else ""
     each = _EACH.get(award.type, "each")
+    tax = f" incl. {share(award.tax_included, 0)} tax" if award.tax_included else ""
     until = f" until {award.contract_end}" if award.contract_end else ""
     return (
         f"{award.vendor} {award.quote} / {award.offer}",
         award.type,
         f"{award.units:,}",
-        f"x {award.platform}{tier} at {number(award.unit_price)} {award.currency} {each}",
+        f"x {award.platform}{tier} at {number(award.unit_price)} {award.currency} {each}{tax}",
         amount(award.cost),
         _delivery(award),
         f"at {award.place}{until}",
@@ -274,9 +332,9 @@ def _workloads(plan: Plan) -> RenderableType:
 
 def _workload(work: WorkloadPlan, awarded: int) -> list[str]:
     of = f" of {awarded:,}" if awarded > work.nodes else ""
-    where = f"{work.accelerators:,} {work.platform} ({work.nodes:,}{of} nodes) in {work.place}"
+    where = f"{work.accelerators:,} {work.platform} ({work.nodes:,}{of} {'node' if work.nodes == 1 and not of else 'nodes'}) in {work.place}"
     how = f"{work.layout.precision}, {layout_text(work.layout)}" if work.layout else layout_text(None)
-    lines = [f"{work.name}   {where}   {how}   {work.days:,} days   {work.start} -> {work.end}"]
+    lines = [f"{work.name}   {where}   {how}   {counted(work.days, 'day')}   {work.start} -> {work.end}"]
     if work.band is not None:
         band = f"{work.band.low_days:,.0f} to {work.band.high_days:,.0f} days"
         lines.append(f"  planned at your quantile; 8 of 10 such runs take {band} (evidence: {work.evidence})")
@@ -303,21 +361,19 @@ def _limits(limits: Sequence[LimitUse]) -> list[RenderableType]:
     return [Text.assemble(("Binding   ", "bold"), words)]
 
 
-def _rejections(rejections: Sequence[Rejection]) -> list[RenderableType]:
-    if not rejections:
+def _rejections(plan: Plan) -> list[RenderableType]:
+    if not plan.rejections:
         return []
-    shown = [
-        (rejection.platform or "", rejection.quote or "", rejection.limit, rejection.reason)
-        for rejection in rejections[:_SHOWN_REJECTIONS]
-    ]
-    more = len(rejections) - len(shown)
-    rest = [Text(f"  and {more} more in --json", style="dim")] if more > 0 else []
-    return [Text("Not used", style="bold"), table(("", "", "", ""), shown, indent=2), *rest]
+    groups = grouped(plan.rejections, {work.platform for work in plan.workloads.values()})
+    return [Text("Not used, and why (all of it in --json)", style="bold"), reasons(groups)]
 
 
-def _comparison_row(row: CompareRow) -> tuple[str, ...]:
-    reason = row.rejection.reason if row.rejection else layout_text(row.layout)
-    finish = str(row.finish or "")
-    figures = (amount(row.total), amount(row.npv)) if row.total is not None else ("", "")
-    counts = (number(row.nodes), number(row.accelerators)) if row.nodes is not None else ("", "")
-    return (row.platform, row.status, *figures, finish, *counts, reason)
+def _comparison_row(row: CompareRow, *, counted: bool) -> tuple[str, ...]:
+    extra = (capacity(row.objective, row.unit),) if counted else ()
+    if row.total is None:
+        blank = [""] * (len(extra) + 6)
+        return (row.platform, row.status, *blank, "no answer within the time limit")
+    figures = (amount(row.total), amount(row.npv))
+    counts = (number(row.nodes), number(row.accelerators))
+    binds = ", ".join(map(words, row.binding or ()))
+    return (row.platform, row.status, *extra, *figures, str(row.finish), *counts, binds, layout_text(row.layout))

@@ -33,6 +33,32 @@ def amount(value: Decimal | float | None) -> str:
     return number(value)
 
 
+CAPACITY_UNITS = frozenset({"1e15 FLOP", "accelerators"})
+"""Units of an objective that is neither money nor time."""
+
+
+def measured(value: Decimal | None, unit: str) -> str:
+    """Return a value of an objective with its unit, capacity as people count it.
+
+    >>> measured(Decimal("1254.50"), "USD"), measured(Decimal(11_134_168_096), "1e15 FLOP"), measured(None, "days")
+    ('1,254.5 USD', '1.113e25 FLOP', '? days')
+    """
+    return capacity(value, unit) if unit in CAPACITY_UNITS else f"{number(value)} {unit}"
+
+
+def capacity(value: Decimal | float | None, unit: str | None) -> str:
+    """Return an objective of capacity with its unit; compute in FLOP.
+
+    >>> capacity(38_700_000_000, "1e15 FLOP"), capacity(Decimal(1248), "accelerators")
+    ('3.870e25 FLOP', '1,248 accelerators')
+    """
+    if value is None:
+        return UNKNOWN
+    if unit != "1e15 FLOP":
+        return f"{number(value)} {unit}"
+    return f"{float(value) * 1e15:.3e} FLOP".replace("e+", "e") if value else "0 FLOP"
+
+
 def number(value: Decimal | float | str | None) -> str:
     """Return a number in full with thousands separators, without needless zeros.
 

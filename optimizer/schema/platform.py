@@ -60,6 +60,8 @@ class PlatformEvidence(Frozen):
     """Largest model it was seen with, total parameters; null = any."""
     accelerators_max: int | None = Field(default=None, ge=1)
     """Most accelerators it was seen on; null = any."""
+    architecture: Id | None = None
+    """Card of the only model it holds for; null = any of its size."""
     source: str
     """Name in ``sources``, or a citation."""
 
@@ -129,3 +131,29 @@ class Platform(Frozen):
     def accelerators_per_unit(self) -> int:
         """Accelerators in one purchase unit."""
         return self.nodes_per_unit * self.accelerators_per_node
+
+
+class PlatformOverlay(Frozen):
+    """What a pilot found out about a platform, beside its card: a file of ``models/platforms`` in a folder of one's own."""
+
+    overlay_of: Id
+    """Id of the platform."""
+    efficiency: dict[str, Any] = Field(min_length=1)
+    """Keys of the platform's ``efficiency`` that are replaced."""
+    evidence: tuple[PlatformEvidence, ...] = ()
+    """Runs seen, beside those of the card."""
+    notes: tuple[str, ...] = ()
+    """Notes beside those of the card."""
+    sources: dict[str, Source] = Field(default_factory=dict)
+    """Sources by short name, beside those of the card."""
+
+    def over(self, platform: Platform) -> Platform:
+        """Return the platform with these values."""
+        return platform.model_copy(
+            update={
+                "efficiency": {**platform.efficiency, **self.efficiency},
+                "evidence": (*self.evidence, *platform.evidence),
+                "notes": (*platform.notes, *self.notes),
+                "sources": {**platform.sources, **self.sources},
+            }
+        )

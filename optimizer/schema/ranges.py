@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from decimal import Decimal
 from typing import Literal
 
 from pydantic import model_validator
 
-from optimizer.schema.base import Exact, Frozen
+from optimizer.schema.base import Exact, Frozen, Source
+
+
+class Assumed(Frozen):
+    """Who assumes something, and since when; to be replaced by whoever knows better."""
+
+    by: str
+    """Owner of the assumption."""
+    date: dt.date
+    """Day it was made."""
 
 
 class Range(Frozen):
-    """Low and high end of one input."""
+    """Low and high end of one input, from evidence or by assumption."""
 
     how: Literal["times", "plus", "set"]
     """Multiples of the scenario's value, additions to it, or absolute values."""
@@ -20,15 +30,28 @@ class Range(Frozen):
     high: Exact
     """High end."""
     note: str
-    """Where it comes from."""
+    """What it rests on, in one sentence."""
+    source: Source | None = None
+    """Where the evidence is; or"""
+    assumed: Assumed | None = None
+    """who assumes it: exactly one of them."""
 
     @model_validator(mode="after")
     def _upright(self) -> Range:
         if self.low > self.high:
             raise ValueError(f"low {self.low} is above high {self.high}")
+        if (self.source is None) == (self.assumed is None):
+            raise ValueError("a range has either a source or an owner who assumes it (assumed: {by, date})")
         if self.how == "times" and self.low <= 0:
             raise ValueError(f"a multiple of {self.low} makes an amount zero or negative")
         return self
+
+    @property
+    def origin(self) -> str:
+        """What it rests on, with source or owner and date."""
+        if self.source is not None:
+            return f"{self.note} ({self.source.url}, {self.source.date}, confidence {self.source.confidence})"
+        return f"assumption of {self.assumed.by}, {self.assumed.date}: {self.note}" if self.assumed else self.note
 
     def ends(self, base: Decimal) -> tuple[Decimal, Decimal]:
         """Return the low and high value around a base value."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable
 from decimal import Decimal
 
+from optimizer.cost import charge as charges
 from optimizer.cost.after import POLICIES, After, Policy
 from optimizer.cost.charge import Charge
 from optimizer.cost.choice import Choice, Run, Taken
@@ -18,13 +20,18 @@ from optimizer.results import (
     Award,
     AwardLot,
     Band,
+    Candidate,
     CashItem,
     Cost,
     CostLine,
     Factor,
+    Payment,
     WorkloadPlan,
 )
 from optimizer.schema.scenario import Scenario
+
+_NOISE = 1e-7
+"""Hundredths of a day that are rounding: a billionth of a day, as the engine counts whole days."""
 
 
 def priced(choice: Choice, frame: Frame) -> Priced:
@@ -32,12 +39,22 @@ def priced(choice: Choice, frame: Frame) -> Priced:
     return price(choice, After(frame.scenario.after_run.policy, choice.last_run), frame)
 
 
+def band_of(mode: Candidate) -> Band | None:
+    """Return the band of a mode as plans state it; None for a stated mode."""
+    if mode.low_days is None or mode.high_days is None:
+        return None
+    low, high = (Decimal(str(round(days, 2))) for days in (mode.low_days, mode.high_days))
+    return Band(low_days=low, high_days=high, p50_days=_no_shorter(mode.p50_days), p80_days=_no_shorter(mode.p80_days))
+
+
+def _no_shorter(days: float | None) -> Decimal | None:
+    """Return days to a hundredth, rounded up: dates counted from them are never a day early."""
+    return None if days is None else Decimal(math.ceil(days * 100 - _NOISE)) / 100
+
+
 def workload_plan(run: Run, scenario: Scenario) -> WorkloadPlan:
     """Return the result record of a run."""
     mode = run.candidate
-    band = None
-    if mode.low_days is not None and mode.high_days is not None:
-        band = Band(low_days=Decimal(str(round(mode.low_days, 2))), high_days=Decimal(str(round(mode.high_days, 2))))
     return WorkloadPlan(
         name=mode.workload,
         architecture=scenario.workloads[mode.workload].architecture,
@@ -57,7 +74,7 @@ def workload_plan(run: Run, scenario: Scenario) -> WorkloadPlan:
         end=run.end,
         days=mode.days,
         evidence=mode.evidence,
-        band=band,
+        band=band_of(mode),
     )
 
 
@@ -84,6 +101,7 @@ def award(taken: Taken, choice: Choice, frame: Frame) -> Award:
         accelerators=taken.units * accelerators,
         unit_price=quoted / taken.units,
         currency=frame.scenario.currency,
+        tax_included=tax.rate if tax.included and tax.rate else None,
         tier=pieces[-1][0].first if is_incremental(option) else pieces[0][0].tier,
         order_date=frame.order_date,
         delivery_date=pieces[-1][0].lot.delivery,
@@ -97,14 +115,18 @@ def award(taken: Taken, choice: Choice, frame: Frame) -> Award:
 def cost(choice: Choice, frame: Frame) -> tuple[Cost, Priced]:
     """Return the cost record of a choice, and its charges."""
     own = priced(choice, frame)
+    schedules = {cash: position for position, cash in enumerate(dict.fromkeys(charge.cash for charge in own.charges))}
     record = Cost(
         currency=frame.scenario.currency,
         total=own.total,
         npv=own.npv,
         after_run=tuple(_after_run(choice, policy, frame) for policy in POLICIES),
-        lines=tuple(_line(charge) for charge in own.charges),
+        lines=tuple(_line(charge, schedules[charge.cash]) for charge in own.charges),
         by_fiscal_year=own.by_year,
         cash=_cash(own.charges),
+        schedules=tuple(tuple(Payment(date=day, share=share) for day, share in cash) for cash in schedules),
+        discount_rate=frame.scenario.finance.discount_rate,
+        fiscal_year_start=frame.scenario.fiscal_year_start,
     )
     return record, own
 
@@ -117,9 +139,16 @@ def _after_run(choice: Choice, policy: Policy, frame: Frame) -> AfterRunCost:
     return AfterRunCost(policy=policy, total=found.total, npv=found.npv)
 
 
-def _line(charge: Charge) -> CostLine:
-    factors = tuple(Factor(name=f.name, value=Decimal(f.value), unit=f.unit, source=f.source) for f in charge.factors)
-    return CostLine(item=charge.item, amount=charge.amount, factors=factors)
+def _line(charge: Charge, schedule: int) -> CostLine:
+    factors = tuple(_factor(part) for factor in charge.factors for part in factor.parts or (factor,))
+    return CostLine(item=charge.item, amount=charge.amount, factors=factors, award=charge.award, schedule=schedule)
+
+
+def _factor(found: charges.Factor) -> Factor:
+    value = Decimal(found.value)
+    return Factor(
+        name=found.name, value=value, unit=found.unit, source=found.source, base=found.base, exponent=found.exponent
+    )
 
 
 def _cash(charges: Iterable[Charge]) -> tuple[CashItem, ...]:

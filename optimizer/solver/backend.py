@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from optimizer.solver.linear import LinearModel, Terms
+
+MOMENT = 0.01
+"""Seconds a solver is given at least."""
 
 Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
 Progress = Callable[[Any, Any], None]
@@ -35,6 +39,16 @@ class Settings:
     variant: int = 0
     hint: Sequence[int] = ()
 
+    def since(self, started: float) -> Settings:
+        """Return the settings with the time limit counted from a start (``time.monotonic``); never below a moment."""
+        limit = self.time_limit_s
+        return self if limit is None else replace(self, time_limit_s=max(MOMENT, limit + started - time.monotonic()))
+
+    @property
+    def spent(self) -> bool:
+        """Whether the time limit is used up."""
+        return self.time_limit_s is not None and self.time_limit_s <= MOMENT
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -51,6 +65,18 @@ class Answer:
     values: list[int] = field(default_factory=list)
     objective: int | None = None
     bound: int | None = None
+
+
+class SolveInterrupted(KeyboardInterrupt):
+    """Ctrl-C while a model was being solved, with what was found by then.
+
+    Attributes:
+        answer: Feasible or unknown, or even proven.
+    """
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__("interrupted while solving")
+        self.answer = answer
 
 
 class Backend(Protocol):

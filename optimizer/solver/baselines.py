@@ -6,9 +6,12 @@ signed already stay in every one of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import datetime as dt
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
+from typing import Literal
 
 from optimizer.cost.choice import Choice
 from optimizer.cost.frame import Frame
@@ -32,6 +35,15 @@ SECONDS = 10.0
 NOISE = Decimal("1e-9")
 """Relative difference of two objectives that a solver's whole units may hide."""
 
+BASELINE_S = 0.5
+"""Seconds for a baseline of a plan that is not proven."""
+
+PROMISING_QUOTES = 3
+"""Quotes tried alone where not all can be, by their bound."""
+
+LARGE_S = 3.0
+"""Seconds for a baseline where runs are too many to list."""
+
 Keep = Callable[[Option], bool]
 """Whether an offer may be awarded beyond what is signed."""
 
@@ -51,17 +63,15 @@ class _Task:
         return self.prepared.problem
 
     @property
-    def effort(self) -> Settings:
-        """The settings; with several runs an alternative is not worth more than some seconds."""
-        limit = self.settings.time_limit_s
-        if not self.problem.several:
-            return self.settings
-        return replace(self.settings, time_limit_s=min(SECONDS, limit if limit is not None else SECONDS))
+    def is_large(self) -> bool:
+        """Whether there are several runs: then each baseline has a time limit."""
+        return self.problem.several
 
     def solved(self, problem: Problem) -> Found:
         """Return the best decision of a problem with fewer offers, checked independently."""
         own = replace(self.prepared, problem=problem)
-        found = decide(own, self.solver, self.effort, unique=True)
+        limit = min(LARGE_S, self.settings.time_limit_s or LARGE_S) if self.is_large else self.settings.time_limit_s
+        found = decide(own, self.solver, replace(self.settings, time_limit_s=limit), unique=True)
         if found.choice is not None:
             checked_choice(found.choice, own, self.inputs.with_frame(problem.frame))
         return found
@@ -82,6 +92,44 @@ def with_baselines(plan: Plan, prepared: Prepared, inputs: Inputs, solver: Solve
     ]
     found = [row.model_dump(mode="json") for row in rows]
     return plan.model_copy(update={"analyses": {**plan.analyses, "baselines": found}})
+
+
+def no_worse(found: Found, prepared: Prepared, inputs: Inputs, solver: SolverName, settings: Settings) -> Found:
+    """Return an unproven plan, or a baseline that is better: a search that was stopped is never worse than the obvious.
+
+    Each baseline gets a moment only; without an answer by then it is passed over.
+    """
+    if found.status != "feasible" or found.choice is None or solver == "enumerate":
+        return found
+    quick = replace(settings, time_limit_s=BASELINE_S, progress=None)
+    best = found
+    for keep in _simple(prepared.problem):
+        problem = restricted(prepared.problem, keep)
+        other = decide(replace(prepared, problem=problem), solver, quick, unique=False) if problem.profiles else None
+        if other is not None and other.choice is not None and _less(other.choice, best.choice, prepared):
+            best = replace(found, choice=other.choice, proof=f"{found.proof}; a plan with fewer offers was better")
+    return best
+
+
+def _less(one: Choice, other: Choice | None, prepared: Prepared) -> bool:
+    if other is None:
+        return True
+    first, second = (objective_value(choice, prepared) for choice in (one, other))
+    return first > second if prepared.problem.frame.scenario.objective == "capacity" else first < second
+
+
+def _simple(problem: Problem) -> Iterator[Keep]:
+    """Yield what may be awarded in the baselines: nothing new, hours, and each of the most promising quotes."""
+    yield lambda option: False
+    yield lambda option: option.offer.type == OfferType.ON_DEMAND
+    if problem.windows is None:
+        quotes = sorted({option.quote.quote for option in problem.options})
+        for _, quote, _ in _promising(problem, quotes)[:PROMISING_QUOTES]:
+            yield partial(_is_of, quote)
+
+
+def _is_of(quote: str, option: Option) -> bool:
+    return option.quote.quote == quote
 
 
 def restricted(problem: Problem, keep: Keep) -> Problem:
@@ -112,24 +160,48 @@ def _capped(frame: Frame, most: dict[tuple[str, str], int]) -> Frame:
 def _single_quote(task: _Task) -> Baseline:
     """Return the best plan that signs one quote, whichever it is; the plan itself when it does."""
     quotes = sorted({option.quote.quote for option in task.problem.options})
+    signed = sorted({award.quote for award in task.plan.awards})
     if not quotes:
         return _none(task, "single_quote", "no quote can be used")
-    problems = {quote: restricted(task.problem, lambda o, quote=quote: o.quote.quote == quote) for quote in quotes}  # type: ignore[misc]
-    lower = {quote: min(map(bounder(one), one.profiles), default=None) for quote, one in problems.items()}
+    if len(signed) == 1:
+        return _itself(task, signed[0])
+    promising = _promising(task.problem, quotes)
+    tried = promising[:PROMISING_QUOTES] if task.is_large else promising
     best: tuple[Decimal, str, Found] | None = None
-    unknown = False
-    for quote in sorted((q for q in quotes if lower[q] is not None), key=lambda q: lower[q] or 0.0):
-        if best is not None and Decimal(str(lower[quote])) > best[0]:
+    unknown = len(tried) < len(promising)
+    for lower, quote, problem in tried:
+        if best is not None and Decimal(str(lower)) > best[0]:
             break
-        found = task.solved(problems[quote])
-        unknown |= found.status == "unknown"
+        found = task.solved(problem)
+        unknown |= found.status in ("unknown", "feasible")
         if found.choice is not None:
             value = _value(found.choice, task)
             best = min(best, (value, quote, found), key=lambda one: one[:2]) if best else (value, quote, found)
     if best is None:
         reason = "no answer within the time limit" if unknown else "no quote alone meets every limit"
         return _none(task, "single_quote", reason, "unknown" if unknown else "infeasible")
-    return _row(task, "single_quote", best[2], detail=best[1])
+    found = replace(best[2], status="feasible") if unknown else best[2]
+    return _row(task, "single_quote", found, detail=best[1])
+
+
+def _itself(task: _Task, quote: str) -> Baseline:
+    """Return the plan as its own baseline."""
+    cost, value = task.plan.cost, task.plan.objective.value
+    if cost is None or value is None:
+        raise TypeError("a plan with awards has a cost and an objective")
+    finish = max(run.end for run in task.plan.workloads.values())
+    return _stated(task, "single_quote", "optimal", (cost.total, cost.npv, value, finish), quote)
+
+
+def _promising(problem: Problem, quotes: Iterable[str]) -> list[tuple[float, str, Problem]]:
+    """Return bound, quote and problem of each quote in which every workload finds a run, least bound first."""
+    workloads = set(problem.frame.scenario.workloads)
+    found = []
+    for quote in quotes:
+        own = restricted(problem, partial(_is_of, quote))
+        if {profile.workload for profile in own.profiles} == workloads:
+            found.append((min(map(bounder(own), own.profiles)), quote, own))
+    return sorted(found, key=lambda one: one[:2])
 
 
 def _value(choice: Choice, task: _Task) -> Decimal:
@@ -215,18 +287,29 @@ def _behind(name: BaselineName, value: Decimal, task: _Task) -> Decimal:
 def _row(task: _Task, name: BaselineName, found: Found, detail: str | None = None) -> Baseline:
     if found.choice is None:
         raise TypeError("a baseline without a plan has no figures")
-    frame = task.problem.frame
-    price, value = priced(found.choice, frame), objective_value(found.choice, task.prepared)
-    currency = frame.scenario.currency
-    in_money = task.plan.objective.currency is not None
-    stated = round_money(value, currency) if in_money else value
+    price, value = priced(found.choice, task.problem.frame), objective_value(found.choice, task.prepared)
+    status: Literal["optimal", "feasible"] = "optimal" if found.status == "optimal" else "feasible"
+    return _stated(task, name, status, (price.total, price.npv, value, found.choice.last_run), detail)
+
+
+def _stated(
+    task: _Task,
+    name: BaselineName,
+    status: Literal["optimal", "feasible"],
+    figures: tuple[Decimal, Decimal, Decimal, dt.date],
+    detail: str | None,
+) -> Baseline:
+    """Return a baseline with its total, present value, objective and finish."""
+    total, npv, value, finish = figures
+    currency = task.problem.frame.scenario.currency
+    stated = round_money(value, currency) if task.plan.objective.currency else value
     return Baseline(
         name=name,
-        status="optimal" if found.status == "optimal" else "feasible",
+        status=status,
         detail=detail,
-        total=round_money(price.total, currency),
-        npv=round_money(price.npv, currency),
-        finish=found.choice.last_run,
+        total=round_money(total, currency),
+        npv=round_money(npv, currency),
+        finish=finish,
         objective=stated,
         difference=_behind(name, stated, task),
         unit=task.plan.objective.unit,

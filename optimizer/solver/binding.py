@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 
+from optimizer.errors import InputError
 from optimizer.results import LimitUse
 from optimizer.solver.backend import Settings
-from optimizer.solver.planner import Inputs, Modes, decide, prepare
+from optimizer.solver.planner import Inputs, Modes, decide, prepare, refuse_unbounded
 from optimizer.solver.plans import objective_value
-from optimizer.solver.relax import RELAXATIONS, lifted
+from optimizer.solver.relax import PARTED, RELAXATIONS, Lever, lifted
 from optimizer.solver.search import SolverName
+
+NEAR = Decimal("0.05")
+"""Share of a limit that may be left: whole units rarely use one up, and lifting one with more left rarely pays."""
 
 LEFT_OPEN = frozenset({"supply"})
 """Limits whose lifting asks for many more layouts than a plan may wait for: their ``binding`` stays unknown."""
@@ -19,7 +23,7 @@ LEFT_OPEN = frozenset({"supply"})
 def with_binding(
     limits: Iterable[LimitUse], value: Decimal, inputs: Inputs, known: Modes, solver: SolverName, settings: Settings
 ) -> tuple[LimitUse, ...]:
-    """Return the limits with ``binding`` set for those a plan uses up; of the others it stays unknown.
+    """Return the limits with ``binding`` set for those a plan nearly uses up; of the others it stays unknown.
 
     Args:
         limits: Limits of a proven plan.
@@ -30,18 +34,36 @@ def with_binding(
         settings: Its settings.
     """
     found = list(limits)
-    tight = {limit.name for limit in found if limit.slack == 0 and limit.name in RELAXATIONS} - LEFT_OPEN
-    better = {name: _improves(name, value, inputs, known, solver, settings) for name in sorted(tight)}
+    tight = {lever for limit in found if (lever := _lever(limit)) is not None}
+    better = {lever: _improves(lever, value, inputs, known, solver, settings) for lever in sorted(tight, key=str)}
     return tuple(
-        limit.model_copy(update={"binding": better[limit.name]}) if limit.slack == 0 and limit.name in better else limit
+        limit.model_copy(update={"binding": better[lever]}) if (lever := _lever(limit)) in better else limit
         for limit in found
     )
 
 
+def _lever(limit: LimitUse) -> Lever | None:
+    """Return what is lifted to see whether a limit binds; None for one with much slack or not asked."""
+    if (
+        limit.slack is None
+        or limit.available is None
+        or limit.slack > limit.available * NEAR
+        or limit.name not in RELAXATIONS
+        or limit.name in LEFT_OPEN
+    ):
+        return None
+    return Lever(limit.name, limit.period if limit.name in PARTED else None)
+
+
 def _improves(
-    name: str, value: Decimal, inputs: Inputs, known: Modes, solver: SolverName, settings: Settings
+    lever: Lever, value: Decimal, inputs: Inputs, known: Modes, solver: SolverName, settings: Settings
 ) -> bool | None:
-    prepared = prepare(inputs.with_frame(lifted(inputs.frame, [name])), known)
+    frame = lifted(inputs.frame, [lever])
+    try:
+        refuse_unbounded(frame)
+    except InputError:  # it was all that bounded the capacity
+        return True
+    prepared = prepare(inputs.with_frame(frame), known)
     found = decide(prepared, solver, settings, unique=False)
     if found.status != "optimal" or found.choice is None:
         return None

@@ -19,6 +19,9 @@ from optimizer.cost.value import value_charges
 from optimizer.schema.scenario import AfterRun, CostEntry
 from optimizer.solver.problem import Pool, Problem, Profile
 
+MARGIN = 1e-6
+"""Relative margin on floating-point bounds before a profile is dropped."""
+
 INFINITE = float("inf")
 """Cost per node of a piece that does not serve a run."""
 
@@ -175,7 +178,7 @@ def bounder(problem: Problem) -> Callable[[Profile], float]:
         return lambda profile: float("-inf")
     if problem.several and frame.scenario.after_run.policy == "use":
         return _used_later_bounder(problem)
-    return _cost_bounder(problem)
+    return cost_bounder(problem)
 
 
 def _used_later_bounder(problem: Problem) -> Callable[[Profile], float]:
@@ -186,7 +189,7 @@ def _used_later_bounder(problem: Problem) -> Callable[[Profile], float]:
     frame, terms = problem.frame, problem.frame.scenario.after_run
     idle = _changed(frame, terms.model_copy(update={"policy": "idle"}))
     full = _changed(frame, terms.model_copy(update={"decline_per_year": 0}))
-    cost = _cost_bounder(replace(problem, frame=idle))
+    cost = cost_bounder(replace(problem, frame=idle))
     known: dict[dt.date, float] = {}
 
     def bound(profile: Profile) -> float:
@@ -203,7 +206,8 @@ def _changed(frame: Frame, after_run: AfterRun) -> Frame:
     return replace(frame, scenario=frame.scenario.model_copy(update={"after_run": after_run}))
 
 
-def _cost_bounder(problem: Problem) -> Callable[[Profile], float]:
+def cost_bounder(problem: Problem) -> Callable[[Profile], float]:
+    """Return a function that bounds the present value of any plan with a profile from below, whatever the objective."""
     frame = problem.frame
     policy = frame.scenario.after_run.policy
     known: dict[tuple[str, After], PoolBound] = {}

@@ -5,13 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
+from optimizer.cost.choice import Choice
 from optimizer.results import CompareRow, Comparison, Rejection
 from optimizer.schema.platform import Platform
 from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
+from optimizer.solver.binding import with_binding
+from optimizer.solver.conflict import on_platforms
 from optimizer.solver.planner import Inputs, Modes, Prepared, decide, prepare
+from optimizer.solver.plans import objective_unit, objective_value
 from optimizer.solver.problem import Problem
 from optimizer.solver.search import Found, SolverName
+from optimizer.solver.usage import usage
 from optimizer.solver.why_not import why_not
 
 
@@ -20,11 +25,12 @@ def compare_platforms(inputs: Inputs, known: Modes, solver: SolverName, settings
     prepared = prepare(inputs, known)
     platforms = [p for _, p in sorted(inputs.frame.platforms.items()) if not p.evidence_only]
     rows = [_row(platform, prepared, inputs, known, solver, settings) for platform in platforms]
-    return Comparison(rows=tuple(sorted(rows, key=_order)))
+    sign = -1 if inputs.frame.scenario.objective == "capacity" else 1
 
+    def order(row: CompareRow) -> tuple[bool, Decimal, Decimal, str]:
+        return row.objective is None, sign * (row.objective or Decimal(0)), row.npv or Decimal(0), row.platform
 
-def _order(row: CompareRow) -> tuple[bool, Decimal, str]:
-    return row.npv is None, row.npv or Decimal(0), row.platform
+    return Comparison(rows=tuple(sorted(rows, key=order)))
 
 
 def only(problem: Problem, platform: str) -> Problem:
@@ -41,17 +47,28 @@ def _row(
     own = Prepared(only(prepared.problem, platform.id), prepared.modes)
     found = decide(own, solver, settings) if own.problem.profiles else None
     if found is not None and found.choice is not None:
-        return _planned(platform, found, inputs)
+        alone = inputs.with_frame(on_platforms([platform.id], inputs.frame))
+        binding = _binding(found.choice, own, alone, known, solver, settings) if found.status == "optimal" else None
+        return _planned(platform, found, own, binding)
     if found is not None and found.status == "unknown":
         return _empty(platform, "unknown", None)
     return _empty(platform, "rejected", why_not(platform, own, inputs, known, settings))
 
 
-def _planned(platform: Platform, found: Found, inputs: Inputs) -> CompareRow:
+def _binding(
+    choice: Choice, own: Prepared, inputs: Inputs, known: Modes, solver: SolverName, settings: Settings
+) -> tuple[str, ...]:
+    """Return the limits whose lifting alone would improve the plan of a platform."""
+    limits = usage(choice, priced(choice, inputs.frame), inputs.frame)
+    found = with_binding(limits, objective_value(choice, own), inputs, known, solver, settings)
+    return tuple(dict.fromkeys(limit.name for limit in found if limit.binding))
+
+
+def _planned(platform: Platform, found: Found, own: Prepared, binding: tuple[str, ...] | None) -> CompareRow:
     choice = found.choice
     if choice is None:
         raise TypeError("a planned row needs a choice")
-    price = priced(choice, inputs.frame)
+    price = priced(choice, own.problem.frame)
     run = choice.runs[0]
     return CompareRow(
         platform=platform.id,
@@ -62,8 +79,10 @@ def _planned(platform: Platform, found: Found, inputs: Inputs) -> CompareRow:
         nodes=run.candidate.nodes,
         accelerators=run.candidate.accelerators,
         layout=run.candidate.layout,
-        binding=None,
+        binding=binding,
         rejection=None,
+        objective=objective_value(choice, own),
+        unit=objective_unit(own),
     )
 
 

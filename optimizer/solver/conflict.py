@@ -2,53 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import time
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from decimal import Decimal
 
 from optimizer.cost.frame import Frame
-from optimizer.results import Conflict, ConflictLimit, LimitName, Rejection
+from optimizer.results import Conflict, ConflictLimit
 from optimizer.solver.backend import Settings
-from optimizer.solver.cpsat import CpSat
-from optimizer.solver.model import feasibility_model
 from optimizer.solver.planner import Inputs, Modes, Prepared, prepare
-from optimizer.solver.relax import RELAXATIONS, lifted
-from optimizer.solver.relaxation import first_proof
+from optimizer.solver.relax import Lever, levers, lifted
 from optimizer.solver.requirement import requirement
-from optimizer.solver.search import has_plan
+from optimizer.solver.unliftable import rejecting, unliftable
+from optimizer.solver.viable import feasible, viable
 
 
 class Probe:
-    """Answers whether a scenario has a plan, reusing modes and answers; with ``wanted``, one that takes such an offer."""
+    """Answers whether a scenario has a plan, reusing modes and answers.
+
+    Attributes:
+        inputs: The scenario.
+        known: Modes computed so far.
+        wanted: Offers of which a plan must take one; None = any plan.
+        platforms: The platforms on which every run must be; None = any.
+        levers: Limits the scenario states.
+    """
 
     def __init__(
-        self, inputs: Inputs, known: Modes, settings: Settings, wanted: frozenset[tuple[str, str]] | None = None
+        self,
+        inputs: Inputs,
+        known: Modes,
+        settings: Settings,
+        wanted: frozenset[tuple[str, str]] | None = None,
+        platforms: Collection[str] | None = None,
     ) -> None:
-        self.inputs, self.known, self.settings, self.wanted = inputs, known, settings, wanted
-        self._answers: dict[frozenset[LimitName], bool | None] = {}
+        self.inputs, self.known, self.wanted, self.platforms = inputs, known, wanted, platforms
+        self._settings, self._started = settings, time.monotonic()
+        self.levers = levers(inputs.frame)
+        self._answers: dict[frozenset[Lever], bool | None] = {}
+
+    @property
+    def settings(self) -> Settings:
+        """Solver settings with what is left of the time limit."""
+        return self._settings.since(self._started)
 
     def prepared(self, frame: Frame) -> Prepared:
         """Return the decision problem of a changed scenario, as far as limits see it."""
-        found = prepare(self.inputs.with_frame(spending(frame)), self.known)
+        narrowed = frame if self.platforms is None else on_platforms(self.platforms, frame)
+        found = prepare(self.inputs.with_frame(spending(narrowed)), self.known)
         return Prepared(replace(found.problem, wanted=self.wanted), found.modes)
+
+    def offered(self, frame: Frame) -> Frame:
+        """Return a scenario with only the offers of the platforms that runs may be on."""
+        kept = {
+            name: quote.model_copy(
+                update={"offers": {k: o for k, o in quote.offers.items() if o.platform in (self.platforms or ())}}
+            )
+            for name, quote in frame.quotes.items()
+        }
+        return frame if self.platforms is None else Frame(frame.scenario, frame.platforms, kept)
 
     def feasible(self, frame: Frame) -> bool | None:
         """Return whether there is a plan; None when the effort ran out."""
-        problem = self.prepared(frame).problem
-        if not problem.profiles:
-            return False
-        if problem.windows is not None:
-            answer, _ = first_proof(problem, self.settings)
-            return False if answer is not None else has_plan(problem, self.settings)
-        outcome = CpSat().solve(feasibility_model(problem), {}, self.settings).outcome
-        return None if outcome == "unknown" else outcome != "infeasible"
+        if self.settings.spent:
+            return None
+        problem = viable(self.prepared(frame).problem)
+        return feasible(problem, self.settings)
 
-    def without(self, limits: Collection[LimitName]) -> bool | None:
+    def without(self, limits: Collection[Lever]) -> bool | None:
         """Return whether the scenario has a plan when some limits are lifted."""
         key = frozenset(limits)
         if key not in self._answers:
             self._answers[key] = self.feasible(lifted(self.inputs.frame, key))
         return self._answers[key]
+
+
+def on_platforms(platforms: Collection[str], frame: Frame) -> Frame:
+    """Return the scenario in which every run is on one of some platforms."""
+    allowed = tuple(sorted(platforms))
+    workloads = {
+        name: work.model_copy(update={"platforms": work.platforms.model_copy(update={"allow": allowed})})
+        for name, work in frame.scenario.workloads.items()
+    }
+    return Frame(frame.scenario.model_copy(update={"workloads": workloads}), frame.platforms, frame.quotes)
 
 
 def spending(frame: Frame) -> Frame:
@@ -75,30 +111,40 @@ def explain_infeasible(inputs: Inputs, known: Modes, prepared: Prepared, setting
 
 def conflict_of(probe: Probe, prepared: Prepared) -> Conflict:
     """Return the conflict of an infeasible scenario, every answer kept in the probe."""
-    if not any(probe.without({name}) for name in RELAXATIONS) and not probe.without(RELAXATIONS):
-        rejected = (*_horizon(prepared), *_rejecting(prepared.problem.rejections))
-        return Conflict(limits=rejected, minimal=False)
+    if not any(probe.without({lever}) for lever in probe.levers) and not probe.without(probe.levers):
+        return _beyond_all_limits(probe)
     found = list(_conflicts(probe))
+    every = {lever for named, _ in found for lever in named}
     limits = [
-        _limit(name, set(RELAXATIONS) - names, probe) for names, _ in found for name in RELAXATIONS if name in names
+        _limit(lever, _lifted_with(lever, named, every, probe), probe, prepared).model_copy(update={"group": group})
+        for group, (named, _) in enumerate(found, 1)
+        for lever in probe.levers
+        if lever in named
     ]
     minimal = len(found) == 1 and found[0][1]
-    return Conflict(limits=(*_memory(prepared), *limits), minimal=minimal)
+    return Conflict(limits=(*_facts(prepared), *limits), minimal=minimal)
 
 
-def _conflicts(probe: Probe) -> Iterable[tuple[set[LimitName], bool]]:
+def _beyond_all_limits(probe: Probe) -> Conflict:
+    """Return why there is no plan whatever limits are lifted; nothing where the effort ran out."""
+    if probe.without(probe.levers) is None:
+        return Conflict(limits=(), minimal=False)
+    return Conflict(limits=tuple(unliftable(probe.prepared(lifted(probe.inputs.frame, probe.levers)))), minimal=False)
+
+
+def _conflicts(probe: Probe) -> Iterator[tuple[set[Lever], bool]]:
     """Yield conflicts that share no limit until lifting all of them gives a plan, and whether each is minimal."""
-    named: set[LimitName] = set()
+    named: set[Lever] = set()
     while not named or probe.without(named) is False:
         gone, minimal = superfluous(probe, named)
-        names = set(RELAXATIONS) - gone
-        if not names:
+        left = set(probe.levers) - gone
+        if not left:
             return
-        yield names, minimal
-        named |= names
+        yield left, minimal
+        named |= left
 
 
-def superfluous(probe: Probe, gone: Collection[LimitName] = ()) -> tuple[set[LimitName], bool]:
+def superfluous(probe: Probe, gone: Collection[Lever] = ()) -> tuple[set[Lever], bool]:
     """Return the relaxable limits a conflict does without, and whether none of the others can be spared.
 
     Deletion filter: a limit is left out for good when the rest still conflicts without it. A limit that gives a plan
@@ -108,74 +154,44 @@ def superfluous(probe: Probe, gone: Collection[LimitName] = ()) -> tuple[set[Lim
         probe: The scenario, and what was asked before.
         gone: Limits left out from the start; the rest still conflicts.
     """
-    left = [name for name in RELAXATIONS if name not in gone]
-    tried = [name for name in left if not probe.without({name})]
+    left = [lever for lever in probe.levers if lever not in gone]
+    tried = [lever for lever in left if not probe.without({lever})]
     if probe.without({*gone, *tried}) is False:
-        return {*gone, *tried}, None not in (probe.without({name}) for name in left)
+        return {*gone, *tried}, None not in (probe.without({lever}) for lever in left)
     found, minimal = set(gone), True
-    for name in tried:
-        answer = probe.without(found | {name})
+    for lever in tried:
+        answer = probe.without(found | {lever})
         if answer is None:
             minimal = False
         elif not answer:
-            found.add(name)
+            found.add(lever)
     return found, minimal
 
 
-def _horizon(prepared: Prepared) -> Iterable[ConflictLimit]:
-    """Yield how long the quickest run takes where even the horizon is too short for it."""
-    frame = prepared.problem.frame
-    for name, workload in frame.scenario.workloads.items():
-        days = [mode.days for (owner, _), found in prepared.modes.items() if owner == name for mode in found.candidates]
-        left = (frame.last_day - (workload.release or frame.today)).days + 1
-        if days and min(days) > left:
-            where = f"{name}, to the end of the horizon"
-            yield ConflictLimit(
-                name="deadline", needed=Decimal(min(days)), available=Decimal(left), unit="days", period=where
-            )
-
-
-def _memory(prepared: Prepared) -> Iterable[ConflictLimit]:
-    """Yield what a run lacks in memory where no platform that can be supplied holds it."""
+def _facts(prepared: Prepared) -> Iterator[ConflictLimit]:
+    """Yield what stands behind a limit: no order is small enough, or nothing that can be supplied holds the run."""
     if any(result.candidates for result in prepared.modes.values()):
         return
-    yield from (limit for limit in _rejecting(prepared.problem.rejections) if limit.name == "memory")
+    behind = {"memory"} if prepared.problem.pools else {"minimum_order"}
+    yield from (limit for limit in rejecting(prepared.problem.rejections) if limit.name in behind)
 
 
-def _limit(name: LimitName, gone: set[LimitName], probe: Probe) -> ConflictLimit:
-    """Return a limit of the conflict with the least it would have to be.
+def _lifted_with(lever: Lever, named: set[Lever], every: set[Lever], probe: Probe) -> set[Lever]:
+    """Return what is lifted to see what a limit would have to be, while the other limits of its conflict hold.
 
-    All other limits hold where lifting this one alone gives a plan; else only the other limits of the conflict do.
+    It alone where that gives a plan; else with the limits of the other conflicts; else all that is not in its conflict.
     """
-    without = {name} if probe.without({name}) else gone | {name}
-    problem = probe.prepared(lifted(probe.inputs.frame, without)).problem
-    found = requirement(name, problem, probe.inputs.frame, probe.settings)
+    alone, others = {lever}, every - named | {lever}
+    return next((free for free in (alone, others) if probe.without(free)), set(probe.levers) - named | {lever})
+
+
+def _limit(lever: Lever, without: set[Lever], probe: Probe, prepared: Prepared) -> ConflictLimit:
+    """Return a limit of the conflict with the least it would have to be while some limits are lifted."""
+    frame = probe.inputs.frame
+    problem = probe.prepared(lifted(frame, without)).problem
+    stated = lifted(frame, without - {lever})
+    found = requirement(lever, problem, stated, probe.settings, prepared.problem.rejections)
     return ConflictLimit(
-        name=name, needed=found.needed, available=found.available, unit=found.unit, period=found.period
-    )
-
-
-def _rejecting(rejections: Iterable[Rejection]) -> Iterable[ConflictLimit]:
-    """Yield each limit that rejects an offer or platform once, with the smallest stated need."""
-    seen: dict[str, Rejection] = {}
-    for rejection in rejections:
-        known = seen.get(rejection.limit)
-        if known is None or _shortfall(rejection) < _shortfall(known):
-            seen[rejection.limit] = rejection
-    for name, rejection in seen.items():
-        yield ConflictLimit(
-            name=name,
-            needed=_number(rejection.needed),
-            available=_number(rejection.available),
-            unit=rejection.unit,
-            period=rejection.platform,
-        )
-
-
-def _number(value: Decimal | str | None) -> Decimal | None:
-    return value if isinstance(value, Decimal) else None
-
-
-def _shortfall(rejection: Rejection) -> Decimal:
-    needed, available = _number(rejection.needed), _number(rejection.available)
-    return Decimal("Infinity") if needed is None or available is None else needed - available
+        name=lever.name, needed=found.needed, available=found.available, unit=found.unit,
+        period=found.period or lever.part, reason=found.reason,
+    )  # fmt: skip

@@ -8,10 +8,12 @@ several workers (issue 5295).
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 from ortools.sat.python import cp_model
 
 from optimizer.errors import InternalError
-from optimizer.solver.backend import Answer, Outcome, Settings, evaluated, violated
+from optimizer.solver.backend import Answer, Outcome, Settings, SolveInterrupted, evaluated, violated
 from optimizer.solver.linear import INFINITY, LinearModel, Terms
 
 OUTCOMES: dict[cp_model.CpSolverStatus, Outcome] = {
@@ -32,6 +34,7 @@ class CpSat:
 
         Raises:
             InternalError: CP-SAT refuses the model, or its solution breaks a row.
+            SolveInterrupted: Ctrl-C; it carries the answer so far.
         """
         native, variables = translate(model, objective)
         problem = native.validate()
@@ -40,7 +43,20 @@ class CpSat:
         for variable, value in zip(variables, settings.hint, strict=False):
             native.add_hint(variable, value)
         solver = configured(settings)
-        status = OUTCOMES.get(solver.solve(native, _watcher(settings)))
+        found, interrupted = _heard(solver, native, settings)
+        answer = self._answer(solver, OUTCOMES.get(found), model, objective, variables)
+        if interrupted:
+            raise SolveInterrupted(answer)
+        return answer
+
+    def _answer(
+        self,
+        solver: cp_model.CpSolver,
+        status: Outcome | None,
+        model: LinearModel,
+        objective: Terms,
+        variables: list[cp_model.IntVar],
+    ) -> Answer:
         if status is None:
             raise InternalError("CP-SAT calls the model invalid")
         bound = _bound(solver, objective)
@@ -56,6 +72,22 @@ class CpSat:
         return Answer(status, values, value, bound)
 
 
+def _heard(
+    solver: cp_model.CpSolver, native: cp_model.CpModel, settings: Settings
+) -> tuple[cp_model.CpSolverStatus, bool]:
+    """Solve in a thread of its own, so that Ctrl-C is heard meanwhile; return the status and whether it was.
+
+    CP-SAT's own handling would swallow the signal, and leave the process without Python's handler afterwards.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(solver.solve, native, _watcher(settings))
+        try:
+            return running.result(), False
+        except KeyboardInterrupt:
+            solver.stop_search()
+            return running.result(), True
+
+
 def _bound(solver: cp_model.CpSolver, objective: Terms) -> int | None:
     """Return the proven lower bound: the integer one, since the one in floating point is off beyond 2^53."""
     return int(solver.response_proto.inner_objective_lower_bound) if objective else None
@@ -66,6 +98,7 @@ def configured(settings: Settings) -> cp_model.CpSolver:
     solver = cp_model.CpSolver()
     parameters = solver.parameters
     parameters.presolve_inclusion_work_limit = 0
+    parameters.catch_sigint_signal = False
     parameters.num_workers = settings.workers
     parameters.random_seed = settings.seed
     if settings.time_limit_s is not None:

@@ -20,7 +20,7 @@ OBJECTIVE_UNIT = 1000
 above the absolute tolerances of HiGHS, which a scaling to the largest coefficient would bury."""
 
 
-class _Quiet(highspy.Highs):
+class QuietHighs(highspy.Highs):
     """HiGHS without callbacks: switching them on prints a banner on stdout, which belongs to the answer."""
 
     def enableCallbacks(self) -> None:  # noqa: N802 - the library's name
@@ -39,8 +39,8 @@ class Highs:
             InternalError: its rounded solution breaks a row in exact integers.
         """
         # else the first solve of a process fixes the number of threads, and later ones with another number fail
-        _Quiet.resetGlobalScheduler(True)  # noqa: FBT003 - the library's argument has no name
-        solver = _Quiet()  # type: ignore[no-untyped-call]  # highspy leaves its constructor untyped
+        QuietHighs.resetGlobalScheduler(True)  # noqa: FBT003 - the library's argument has no name
+        solver = QuietHighs()  # type: ignore[no-untyped-call]  # highspy leaves its constructor untyped
         _configure(solver, settings)
         solver.passModel(_translate(model, objective))
         solver.run()
@@ -59,8 +59,8 @@ class Highs:
 
 def lower_bound(model: LinearModel, objective: Terms, settings: Settings) -> tuple[Outcome, float | None]:
     """Return the outcome of a model with continuous variables, and the dual bound HiGHS claims: floating point, no proof."""
-    _Quiet.resetGlobalScheduler(True)  # noqa: FBT003 - the library's argument has no name
-    solver = _Quiet()  # type: ignore[no-untyped-call]  # highspy leaves its constructor untyped
+    QuietHighs.resetGlobalScheduler(True)  # noqa: FBT003 - the library's argument has no name
+    solver = QuietHighs()  # type: ignore[no-untyped-call]  # highspy leaves its constructor untyped
     _configure(solver, settings)
     solver.passModel(_translate(model, objective))
     solver.run()

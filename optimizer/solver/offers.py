@@ -107,7 +107,8 @@ def _policy(entry: Listed, frame: Frame) -> Rejection | None:
         (policy.vendors, entry.quote.vendor, "vendors"),
     ):
         if not choice.permits(name):
-            return entry.reject("policy", name, f"policy.{what}", "", f"policy.{what} does not allow {name}")
+            stated = "denied" if name in choice.deny else "not listed"
+            return entry.reject("policy", f"{name} allowed", stated, "", f"policy.{what} does not allow {name}")
     firm = entry.quote.kind in ("binding", "contract") and entry.quote.valid_until is not None
     if not firm and not policy.allow_budgetary_quotes:
         kind = entry.quote.kind if entry.quote.valid_until else "undated"

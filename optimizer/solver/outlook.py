@@ -17,7 +17,7 @@ import numpy as np
 from optimizer.cost.after import After
 from optimizer.cost.charge import with_contingency
 from optimizer.cost.frame import DAY, Frame
-from optimizer.cost.items import HOURS_PER_DAY, idle_kw, order_charges, price_per_kwh, training_kw
+from optimizer.cost.items import HOURS_PER_DAY, idle_kw, order_charges, prices_per_kwh, training_kw
 from optimizer.cost.option import Option, unit_prices
 from optimizer.cost.plan_cost import owned_charges, present_value
 from optimizer.cost.value import value_charges
@@ -230,7 +230,7 @@ class Outlook:
 
     def _kw_day(self, site: str) -> float:
         facts = self.frame.site(site)
-        return 24 * float(facts.pue) * float(price_per_kwh(facts, self.frame))
+        return 24 * float(facts.pue) * float(sum(self.frame.amount(price) for price in prices_per_kwh(facts)))
 
     def energy(self, slot: Slot, modes: Counts, starts: Counts) -> Costs:
         """Return what runs draw beyond idle power."""

@@ -9,17 +9,19 @@ from decimal import Decimal
 
 from optimizer.candidates.conditions import Conditions
 from optimizer.candidates.modes import modes
+from optimizer.candidates.remembered import Store, key_of, remembered
 from optimizer.candidates.result import ModesResult
 from optimizer.candidates.stated import dedicated_modes, stated_modes
 from optimizer.cost.frame import Frame
 from optimizer.engine.bands import Bands
 from optimizer.engine.software import Software
-from optimizer.errors import InputError, Problem
+from optimizer.errors import InputError, InternalError, Problem
 from optimizer.results import Candidate
 from optimizer.schema.architecture import Architecture
 from optimizer.schema.platform import Platform
 from optimizer.schema.quote import DedicatedOffer, RentalOffer
-from optimizer.schema.scenario import Workload
+from optimizer.schema.scenario import Choice, Policy, Workload
+from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
 from optimizer.solver.enumerate import enumerate_plans
 from optimizer.solver.offers import unit_power_kw
@@ -37,6 +39,10 @@ COARSE_STEP = 16
 
 GRID_ACCELERATORS = 16384
 """Largest run on the grid: the largest public dense training run (Llama 3.1 405B)."""
+
+
+NOISE = Decimal("1e-6")
+"""Relative difference of a bound and a plan that a solver's whole units may hide."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,19 +71,21 @@ class Modes:
     """Candidates by workload and platform, computed once however often a scenario is solved again.
 
     Attributes:
-        layouts_evaluated: Layouts whose memory or time was computed so far.
+        store: Keeps them between runs of the program; None = nothing is kept.
+        layouts_evaluated: Layouts whose memory or time was computed for them, now or when they were stored.
     """
 
+    store: Store | None = None
     layouts_evaluated: int = 0
-    _known: dict[tuple[object, ...], ModesResult] = field(default_factory=dict)
+    _known: dict[tuple[object, ...], dict[int, ModesResult]] = field(default_factory=dict)
 
     def of(self, inputs: Inputs, name: str, platform: Platform, most_nodes: int) -> ModesResult:
         """Return the modes of a workload on a platform up to a node count."""
-        key = (name, platform.id, most_nodes, *self._facts(inputs, name, platform))
-        if key not in self._known:
-            self._known[key] = self._compute(inputs, name, platform, most_nodes)
-            self.layouts_evaluated += self._known[key].layouts_evaluated
-        return self._known[key]
+        known = self._known.setdefault((name, platform.id, *self._facts(inputs, name, platform)), {})
+        if most_nodes not in known:
+            known[most_nodes] = _part(known, most_nodes) or self._compute(inputs, name, platform, most_nodes)
+            self.layouts_evaluated += known[most_nodes].layouts_evaluated
+        return known[most_nodes]
 
     @staticmethod
     def _facts(inputs: Inputs, name: str, platform: Platform) -> tuple[object, ...]:
@@ -86,9 +94,8 @@ class Modes:
         workload = scenario.workloads[name]
         if workload.architecture is None:
             return tuple(mode for mode in workload.modes if mode.platform == platform.id)
-        changes = {"deadline": None, "release": None, "deadline_margin_days": 0, "platforms": None}
         return (
-            repr(workload.model_copy(update=changes)),
+            repr(undated(workload)),
             repr(scenario.policy.performance_quantile),
             workload.minimum_evidence or scenario.policy.minimum_evidence,
             repr(scenario.reliability),
@@ -96,12 +103,32 @@ class Modes:
 
     def _compute(self, inputs: Inputs, name: str, platform: Platform, most_nodes: int) -> ModesResult:
         scenario = inputs.frame.scenario
-        workload = scenario.workloads[name]
+        workload, policy = undated(scenario.workloads[name]), scenario.policy
         if workload.architecture is None:
             return stated_modes(name, workload, platform)
-        conditions = Conditions(inputs.software, inputs.bands, scenario.reliability, scenario.policy)
+        known = Policy(performance_quantile=policy.performance_quantile, minimum_evidence=policy.minimum_evidence)
+        conditions = Conditions(inputs.software, inputs.bands, scenario.reliability, known)
         architecture = inputs.architectures[workload.architecture]
-        return modes(name, workload, architecture, platform, conditions, node_grid(platform, most_nodes))
+        asked = (name, workload, architecture, platform, conditions, node_grid(platform, most_nodes))
+        return remembered(self.store, lambda: key_of(*asked), lambda: modes(*asked))
+
+
+def undated(workload: Workload) -> Workload:
+    """Return a workload without what says when and where it may run: modes do not depend on it."""
+    free = {"deadline": None, "release": None, "deadline_margin_days": 0, "after": (), "platforms": Choice()}
+    return workload.model_copy(update=free)
+
+
+def _part(known: Mapping[int, ModesResult], most_nodes: int) -> ModesResult | None:
+    """Return the modes up to a node count out of those up to a larger one: a part of a front is a front.
+
+    None without any such, or where none is left and the reason is yet to be found.
+    """
+    larger = min((most for most in known if most > most_nodes), default=None)
+    if larger is None:
+        return None
+    kept = tuple(mode for mode in known[larger].candidates if mode.nodes <= most_nodes)
+    return ModesResult(kept, known[larger].rejections, 0) if kept else None
 
 
 def node_grid(platform: Platform, most_nodes: int) -> list[int]:
@@ -220,6 +247,8 @@ def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique
         InternalError: proofs disagree.
         InputError: enumeration was asked for a problem too large for it.
     """
+    if settings.spent:
+        return Found("unknown", None, None, "none", "the time limit was reached before the search began")
     if solver == "enumerate":
         return enumerate_plans(prepared.problem)
     started = time.monotonic()
@@ -229,6 +258,13 @@ def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique
     limit = settings.time_limit_s
     left = settings if limit is None else replace(settings, time_limit_s=max(0.01, limit + started - time.monotonic()))
     found = search(prepared.problem, solver, left, unique=unique)
-    if bound is None or found.status in ("optimal", "infeasible"):
+    if bound is None or found.status == "infeasible":
+        return found
+    value = None if found.choice is None else priced(found.choice, prepared.problem.frame).npv
+    if value is not None and bound > value + NOISE * max(Decimal(1), abs(value)):
+        raise InternalError(
+            f"a plan of {value:,.2f} costs less than the node-day relaxation says any plan can ({bound:,.2f})"
+        )
+    if found.status == "optimal":
         return found
     return replace(found, bound=bound if found.bound is None else max(bound, found.bound))

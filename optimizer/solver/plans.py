@@ -37,13 +37,16 @@ def objective(choice: Choice | None, found: Found, prepared: Prepared) -> Object
         bound = abs(bound)  # solvers minimise its negative
     gap = None if bound is None or value is None else abs(value - bound) / max(abs(value), Decimal(1))
     currency = frame.scenario.currency if kind == "cost" else None
-    return Objective(kind=kind, value=value, bound=bound, gap=gap, currency=currency, unit=currency or _unit(prepared))
+    unit = objective_unit(prepared)
+    return Objective(kind=kind, value=value, bound=bound, gap=gap, currency=currency, unit=unit)
 
 
-def _unit(prepared: Prepared) -> str:
-    """Return the unit of an objective that is not money (days are counted from today)."""
-    timed = prepared.problem.frame.scenario.objective == "time"
-    return "days" if timed else Capacity.of(prepared.problem).unit
+def objective_unit(prepared: Prepared) -> str:
+    """Return the unit of the objective: the currency, days (counted from today), or what capacity is counted in."""
+    scenario = prepared.problem.frame.scenario
+    if scenario.objective == "capacity":
+        return Capacity.of(prepared.problem).unit
+    return {"cost": scenario.currency, "time": "days"}[scenario.objective]
 
 
 def objective_value(choice: Choice, prepared: Prepared) -> Decimal:

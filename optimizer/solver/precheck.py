@@ -25,9 +25,17 @@ from optimizer.schema.platform import Platform
 from optimizer.schema.quote import BlockOffer, DedicatedOffer
 from optimizer.schema.scenario import Workload, Zone
 from optimizer.solver.offers import rack_positions, signed_units, unit_power_kw, units_per_rack
-from optimizer.solver.problem import Pool, cheapest_unit, fabric_nodes, pools, supply_nodes, window
+from optimizer.solver.problem import (
+    Pool,
+    cheapest_unit,
+    days_unit,
+    fabric_nodes,
+    margin_days,
+    pools,
+    supply_nodes,
+    window,
+)
 from optimizer.solver.relax import AMPLE_KW, RELAXATIONS
-from optimizer.solver.requirement import FROM_TODAY
 from optimizer.solver.search import Found
 
 NOT_SEARCHED = Found(
@@ -98,12 +106,10 @@ def _blocked(
 
 
 def _rejecting(rejection: Rejection) -> ConflictLimit:
-    needed, available = (
-        value if isinstance(value, Decimal) else None for value in (rejection.needed, rejection.available)
-    )
     return ConflictLimit(
-        name=rejection.limit, needed=needed, available=available, unit=rejection.unit, period=rejection.quote
-    )
+        name=rejection.limit, needed=rejection.needed, available=rejection.available, unit=rejection.unit,
+        period=rejection.quote, reason=rejection.reason,
+    )  # fmt: skip
 
 
 def _fewest(blocked: Sequence[Sequence[Obstacle]]) -> list[ConflictLimit]:
@@ -119,9 +125,9 @@ def _fewest(blocked: Sequence[Sequence[Obstacle]]) -> list[ConflictLimit]:
 
 
 def _shortfall(limit: ConflictLimit) -> Decimal:
-    if limit.needed is None or limit.available is None:
-        return Decimal("Infinity")
-    return limit.needed - limit.available
+    if isinstance(limit.needed, Decimal) and isinstance(limit.available, Decimal):
+        return limit.needed - limit.available
+    return Decimal("Infinity")
 
 
 def _need(name: str, workload: Workload, pool: Pool, vendors: frozenset[str], frame: Frame) -> Need | None:
@@ -176,13 +182,13 @@ def _late(need: Need) -> Iterator[Obstacle]:
 
 
 def _deadline(need: Need, ready: dt.date, last: dt.date) -> ConflictLimit:
-    today, margin = need.frame.today, need.workload.deadline_margin_days
+    today, margin = need.frame.today, margin_days(need.workload, need.frame)
     end = ready + (need.days - 1) * DAY
     if end > need.frame.last_day:
         left = max(0, (need.frame.last_day - ready).days + 1)
         return _limit("deadline", need.days, left, "days", f"{need.name}, to the end of the horizon")
     until = f"{need.name}, until {end + margin * DAY}"
-    return _limit("deadline", (end - today).days + margin, (last - today).days + margin, FROM_TODAY, until)
+    return _limit("deadline", (end - today).days + margin, (last - today).days + margin, days_unit(margin), until)
 
 
 def _power(need: Need) -> Iterator[Obstacle]:
@@ -251,7 +257,7 @@ def least_cash(awards: Iterable[tuple[Sequence[Option], int]], days: int, frame:
     Discounts per order are granted all at once; other charges per order once, the smallest. With a ``costs`` entry
     below zero nothing is claimed.
     """
-    if any(amount < 0 for entry in frame.scenario.costs for _, amount in table(entry, frame)):
+    if any(amount.value < 0 for entry in frame.scenario.costs for _, amount in table(entry, frame)):
         return Decimal(0)
     least = Decimal(0)
     for options, units in awards:
@@ -268,7 +274,8 @@ def _block_length(need: Need) -> Iterator[Obstacle]:
     ends = [(o, o.lots[0].ready + (need.days - 1) * DAY) for o in need.pool.options]
     if need.units and ends and all(o.is_hired and o.hire_end(end) is None for o, end in ends):
         longest = max(row.to for o, _ in ends if isinstance(o.offer, BlockOffer) for row in o.offer.days)
-        yield (_limit("block_length", need.days, longest, "days", None),)
+        wait = min((o.lots[0].ready - o.lots[0].delivery).days for o, _ in ends)
+        yield (_limit("block_length", need.days + wait, longest, "days", None),)
 
 
 def _second_source(need: Need) -> Iterator[Obstacle]:

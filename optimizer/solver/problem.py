@@ -42,6 +42,7 @@ from optimizer.solver.offers import (
     unit_power_kw,
     units_per_rack,
 )
+from optimizer.units import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +182,19 @@ def window(workload: Workload, frame: Frame) -> tuple[dt.date, dt.date]:
     return first, min(workload.deadline - workload.deadline_margin_days * DAY, frame.last_day)
 
 
+def margin_days(workload: Workload, frame: Frame) -> int:
+    """Return the days kept free before a deadline; none where the horizon ends before it does."""
+    deadline = workload.deadline
+    if deadline is None or window(workload, frame)[1] < deadline - workload.deadline_margin_days * DAY:
+        return 0
+    return workload.deadline_margin_days
+
+
+def days_unit(margin: int) -> str:
+    """Return the unit in which a deadline and the end of a run are compared: both count the margin between them."""
+    return f"days from today, {counted(margin, 'day')} of margin included" if margin else "days from today"
+
+
 def pools(frame: Frame) -> tuple[tuple[Pool, ...], tuple[Rejection, ...]]:
     """Return every pool that can be supplied, and the offers that cannot be used."""
     rejected: list[Rejection] = []
@@ -316,7 +330,7 @@ def _worth(pool: Pool, option: Option, problem: Problem) -> int:
 
 def _last_fall(entry: CostEntry, option: Option, frame: Frame) -> int:
     """Return the units at which a table of ``costs`` falls for the last time; 0 when it never does."""
-    falls = [after[0] for before, after in pairwise(table(entry, frame)) if after[1] < before[1]]
+    falls = [after[0] for before, after in pairwise(table(entry, frame)) if after[1].value < before[1].value]
     return ceil(max(falls, default=0) / pieces_per_unit(entry, option))
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from decimal import Decimal
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from optimizer.cost.frame import Frame
 from optimizer.results import LimitName
@@ -13,6 +14,22 @@ from optimizer.schema.platform import Platform
 from optimizer.schema.quote import BlockLength, BlockOffer, Offer, Quote, Units
 from optimizer.schema.scenario import Budget, PowerStep, Scenario, Site
 from optimizer.schema.scenario import Choice as Names
+
+
+class Lever(NamedTuple):
+    """A limit that can be lifted.
+
+    Attributes:
+        name: The limit.
+        part: The fiscal year or workload it is stated for; None = wherever the scenario states it.
+    """
+
+    name: LimitName
+    part: str | None = None
+
+    def covers(self, part: str) -> bool:
+        """Return whether lifting it lifts what is stated for a year or workload."""
+        return self.part in (None, part)
 
 
 def _scenario(frame: Frame, **changes: Any) -> Frame:
@@ -32,9 +49,15 @@ def _budget(frame: Frame, **changes: Any) -> Frame:
     return _scenario(frame, budget=budget.model_copy(update=changes))
 
 
-def _deadline(frame: Frame) -> Frame:
+def _years(frame: Frame, lever: Lever) -> Frame:
+    stated = frame.scenario.budget.by_fiscal_year
+    return _budget(frame, by_fiscal_year={year: money for year, money in stated.items() if not lever.covers(year)})
+
+
+def _deadline(frame: Frame, lever: Lever) -> Frame:
     changes = {"deadline": None, "deadline_margin_days": 0}
-    workloads = {name: work.model_copy(update=changes) for name, work in frame.scenario.workloads.items()}
+    stated = frame.scenario.workloads.items()
+    workloads = {name: work.model_copy(update=changes) if lever.covers(name) else work for name, work in stated}
     return _scenario(frame, workloads=workloads)
 
 
@@ -64,6 +87,14 @@ def _power(frame: Frame) -> Frame:
 
     sites = {name: ample(site) for name, site in frame.scenario.sites.items()}
     return _scenario(frame, sites=sites)
+
+
+def _fabric(frame: Frame) -> Frame:
+    return _offers(frame, lambda offer: {"fabric_max_units": None})
+
+
+def _block_length(frame: Frame) -> Frame:
+    return _offers(frame, _any_length)
 
 
 def _any_length(offer: Offer) -> Mapping[str, Any]:
@@ -109,6 +140,11 @@ def _cooling(frame: Frame) -> Frame:
     return Frame(frame.scenario, {name: cooled(card) for name, card in frame.platforms.items()}, frame.quotes)
 
 
+def _whole(lift: Callable[[Frame], Frame]) -> Callable[[Frame, Lever], Frame]:
+    """Return a lift that has no parts."""
+    return lambda frame, _: lift(frame)
+
+
 LONG_BLOCK_DAYS = 36_500
 """Longest capacity block when its length is lifted."""
 
@@ -118,29 +154,53 @@ AMPLE_KW = 10**7
 PLENTY_OF_RACKS = 10**5
 """Rack positions of a zone whose number is lifted."""
 
-RELAXATIONS: dict[LimitName, Callable[[Frame], Frame]] = {
-    "policy": _house_rules,
-    "evidence": _evidence,
-    "cooling": _cooling,
-    "rack_power": lambda frame: _zones(frame, kw_per_rack=Decimal(AMPLE_KW)),
-    "budget": lambda frame: _budget(frame, total=None),
-    "budget_year": lambda frame: _budget(frame, by_fiscal_year={}),
+RELAXATIONS: dict[LimitName, Callable[[Frame, Lever], Frame]] = {
+    "policy": _whole(_house_rules),
+    "evidence": _whole(_evidence),
+    "cooling": _whole(_cooling),
+    "rack_power": _whole(partial(_zones, kw_per_rack=Decimal(AMPLE_KW))),
+    "budget": _whole(partial(_budget, total=None)),
+    "budget_year": _years,
     "deadline": _deadline,
-    "power": _power,
-    "racks": lambda frame: _zones(frame, racks=PLENTY_OF_RACKS),
-    "supply": _supply,
-    "fabric": lambda frame: _offers(frame, lambda offer: {"fabric_max_units": None}),
-    "block_length": lambda frame: _offers(frame, _any_length),
-    "vendors": lambda frame: _vendors(frame, max=None),
-    "second_source": lambda frame: _vendors(frame, second_source_share=0),
-    "expired": lambda frame: _policy(frame, allow_expired_quotes=True),
+    "power": _whole(_power),
+    "racks": _whole(partial(_zones, racks=PLENTY_OF_RACKS)),
+    "supply": _whole(_supply),
+    "fabric": _whole(_fabric),
+    "block_length": _whole(_block_length),
+    "vendors": _whole(partial(_vendors, max=None)),
+    "second_source": _whole(partial(_vendors, second_source_share=0)),
+    "expired": _whole(partial(_policy, allow_expired_quotes=True)),
 }
 """Relaxable limits with the scenario in which each is lifted, in the order conflicts are shrunk."""
 
 
-def lifted(frame: Frame, limits: Collection[str]) -> Frame:
+PARTED: dict[LimitName, Callable[[Frame], Collection[str]]] = {
+    "budget_year": lambda frame: frame.scenario.budget.by_fiscal_year,
+    "deadline": lambda frame: frame.scenario.workloads,
+}
+"""Limits that are lifted part by part, with the parts a scenario has."""
+
+
+def levers(frame: Frame) -> tuple[Lever, ...]:
+    """Return every relaxable limit that a scenario states, each fiscal year and each deadline by itself.
+
+    A limit whose lifting leaves the scenario as it is is not stated.
+    """
+    found = (lever for name in RELAXATIONS for lever in _parts(name, frame))
+    return tuple(lever for lever in found if _differs(lifted(frame, [lever]), frame))
+
+
+def _parts(name: LimitName, frame: Frame) -> Iterator[Lever]:
+    yield from (Lever(name, part) for part in PARTED[name](frame)) if name in PARTED else [Lever(name)]
+
+
+def _differs(a: Frame, b: Frame) -> bool:
+    return a.scenario != b.scenario or a.quotes != b.quotes or a.platforms != b.platforms
+
+
+def lifted(frame: Frame, limits: Collection[Lever]) -> Frame:
     """Return a scenario with some limits lifted."""
-    for name, lift in RELAXATIONS.items():
-        if name in limits:
-            frame = lift(frame)
+    order = list(RELAXATIONS)
+    for lever in sorted(limits, key=lambda own: order.index(own.name)):
+        frame = RELAXATIONS[lever.name](frame, lever)
     return frame

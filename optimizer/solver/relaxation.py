@@ -7,7 +7,8 @@ contract covers all of it. What is kept: one pool per run, whole orders with tie
 * per workload j and pool p: Boolean a (it runs there), nodes n, node-days e in each segment of its window;
   e <= n x days; sum of e >= tangents of the lower hull of (n, n x d) of its modes, so hundreds of modes cost a few rows;
 * per pool and segment: sum of e <= days x nodes of what stands there + node-days rented;
-* rentals are counted by the node-day at their lowest price: whatever the contract, used hours are paid.
+* hours are counted by the node-day at their lowest price; a reserved term as whole units that cost their whole term and
+  serve at most its days, whenever it starts.
 
 Costs are lower bounds too: recurring costs end on the earliest last day, tables at their lowest amount. HiGHS solves it in
 floating point, so bounds are lowered by a margin and "infeasible" counts only when CP-SAT proves the same rows infeasible.
@@ -25,7 +26,9 @@ from typing import Literal
 
 from optimizer.cost.entries import table
 from optimizer.cost.frame import DAY
+from optimizer.cost.option import Option, maximum, smallest_order
 from optimizer.schema.base import Money
+from optimizer.schema.quote import ReservedOffer
 from optimizer.solver.backend import Settings
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.highs import lower_bound
@@ -33,7 +36,16 @@ from optimizer.solver.ledger import Ledger, scale_digits
 from optimizer.solver.linear import LinearModel
 from optimizer.solver.offers import signed_units
 from optimizer.solver.problem import Pool, Problem, Profile, supply_nodes
-from optimizer.solver.relaxed_costs import book_awards, book_rented, book_system, budgets, floored, rented_rate
+from optimizer.solver.relaxed_costs import (
+    book_awards,
+    book_hours,
+    book_system,
+    book_term,
+    budgets,
+    floored,
+    hired_rate,
+    term_days,
+)
 from optimizer.solver.rules import policy, quantities, site
 from optimizer.solver.search import Found
 from optimizer.solver.variables import Builder, orders_of_option
@@ -123,7 +135,7 @@ def _applies(problem: Problem) -> bool:
     power = [pool.platform.node_power_kw for pool in problem.pools if pool.site]
     draws = all(card.training is None or card.idle is None or card.training >= card.idle for card in power)
     discounts = any(isinstance(price, Money) and price.amount < 0 for price in lines)
-    return bool(problem.profiles) and draws and not discounts and all(amount >= 0 for amount in amounts)
+    return bool(problem.profiles) and draws and not discounts and all(amount.value >= 0 for amount in amounts)
 
 
 def _model(problem: Problem) -> Builder:
@@ -247,32 +259,62 @@ def _capacity(builder: Builder, pool: Pool, stays: Sequence[_Stay]) -> None:
     """Node-days of all runs in a span <= days x nodes there + node-days rented; no run has more nodes than ever stand."""
     per_unit, model = pool.platform.nodes_per_unit, builder.model
     rented = _rented(builder, pool, stays)
-    for cut in sorted({cut for stay in stays for cut in stay.days}):
+    for cut in _cuts(stays):
         used = [(stay.days[cut], -1) for stay in stays if cut in stay.days]
         there = [(v, _length(cut) * per_unit) for v in _standing(builder, pool, cut[0], cut[1])]
-        hired = [(rented[cut], 1)] if cut in rented else []
+        hired = [(index, 1) for index in rented[cut]]
         model.add("capacity", f"{pool.name} {cut[0]}", [*used, *there, *hired], lower=-_length(cut) * pool.owned_nodes)
-    hireable = supply_nodes(pool) if rented else pool.owned_nodes
+    hireable = supply_nodes(pool) if any(rented.values()) else pool.owned_nodes
     for stay in stays:
         there = [(v, per_unit) for v in _standing(builder, pool, stay.last, stay.first)]
         model.add("delivered", stay.workload, [(stay.nodes, -1), *there], lower=-hireable)
 
 
-def _rented(builder: Builder, pool: Pool, stays: Sequence[_Stay]) -> dict[Segment, int]:
-    """Declare and book the node-days rented in each span; empty where nothing is for rent."""
-    options = [option for option in pool.options if option.site is None]
-    if not options or not stays:
-        return {}
+def _cuts(stays: Sequence[_Stay]) -> list[Segment]:
+    return sorted({cut for stay in stays for cut in stay.days})
+
+
+def _rented(builder: Builder, pool: Pool, stays: Sequence[_Stay]) -> dict[Segment, list[int]]:
+    """Declare and book the node-days rented in each span, by the hour and on reserved terms."""
+    rented: dict[Segment, list[int]] = {cut: [] for cut in _cuts(stays)}
+    hired = [option for option in pool.options if option.is_hired]
+    if not stays:
+        return rented
     if pool.system:
         for stay in stays:
-            book_system(builder, stay.here, options)
-    rate = rented_rate(options, max(stay.last for stay in stays), builder.frame)
-    most = sum(min(supply_nodes(pool), max(nodes for nodes, _ in stay.modes)) for stay in stays)
-    rented = {}
-    for cut in sorted({cut for stay in stays for cut in stay.days}):
-        rented[cut] = builder.model.number(f"rented in {pool.name} from {cut[0]}", 0, most * _length(cut))
-        book_rented(builder, rented[cut], rate)
+            book_system(builder, stay.here, hired)
+    last = max(stay.last for stay in stays)
+    if hired:
+        rate = hired_rate(hired, last, builder.frame)
+        for cut, index in _node_days(builder, f"hired in {pool.name}", pool, stays).items():
+            book_hours(builder, index, rate)
+            rented[cut].append(index)
+    terms = {option.offer_key: option for option in pool.options if isinstance(option.offer, ReservedOffer)}
+    for option in terms.values():
+        for cut, index in _term(builder, option, pool, stays, last).items():
+            rented[cut].append(index)
     return rented
+
+
+def _node_days(builder: Builder, label: str, pool: Pool, stays: Sequence[_Stay]) -> dict[Segment, int]:
+    """Declare node-days in each span, as many as the runs of a pool can use."""
+    most = sum(min(supply_nodes(pool), max(nodes for nodes, _ in stay.modes)) for stay in stays)
+    return {cut: builder.model.number(f"{label} from {cut[0]}", 0, most * _length(cut)) for cut in _cuts(stays)}
+
+
+def _term(builder: Builder, option: Option, pool: Pool, stays: Sequence[_Stay], last: dt.date) -> dict[Segment, int]:
+    """Declare a reserved offer: whole units, each for its whole term, in one award that starts some day."""
+    model, name = builder.model, "/".join(option.offer_key)
+    nodes = option.platform.nodes_per_unit
+    most = min(maximum(option), sum(-(-max(count for count, _ in stay.modes) // nodes) for stay in stays))
+    units = model.integer(f"units of {name}", 0, max(most, smallest_order(option.offer)))
+    book_term(builder, units, option, last)
+    served = _node_days(builder, f"on {name}", pool, stays)
+    for cut, index in served.items():
+        model.add("term", f"{name} {cut[0]}", [(index, 1), (units, -nodes * _length(cut))], upper=0)
+    days = nodes * term_days(option)
+    model.add("term", name, [*((index, 1) for index in served.values()), (units, -days)], upper=0)
+    return served
 
 
 def _standing(builder: Builder, pool: Pool, ready_by: dt.date, there_until: dt.date) -> Iterator[int]:

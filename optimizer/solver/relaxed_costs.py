@@ -58,28 +58,44 @@ def _most_value(earliest_end: dt.date, frame: Frame) -> Iterator[Charge]:
         first = last + DAY
 
 
-def rented_rate(options: list[Option], last: dt.date, frame: Frame) -> tuple[Decimal, Decimal]:
-    """Return the least present value and the least cash of one rented node-day used until a day.
+def hired_rate(options: list[Option], last: dt.date, frame: Frame) -> tuple[Decimal, Decimal]:
+    """Return the least present value and the least cash of one node-day hired by the hour or in a block until a day.
 
-    Whatever the contract, each hour a unit is used is paid at its price, at the latest when contract or month end.
-    Systems paid by the run cost nothing by the day.
+    Paid at the latest at the end of the last month. Systems paid by the run cost nothing by the day.
     """
-    rates = []
-    for option in options:
-        if option.is_dedicated:
-            return Decimal(0), Decimal(0)
-        tax = option.quote.tax
-        price = min(money for _, money in unit_prices(option, frame)) * HOURS_PER_DAY
-        cash = price * (1 if tax.recoverable else 1 + tax.rate) / option.platform.nodes_per_unit
-        months = option.offer.term_months if isinstance(option.offer, ReservedOffer) else 0
-        rates.append((cash * frame.discount(month_end(add_months(last, months))), cash))
-    return min(value for value, _ in rates), min(cash for _, cash in rates)
+    if any(option.is_dedicated for option in options):
+        return Decimal(0), Decimal(0)
+    cash = min(_hourly(option, frame) * HOURS_PER_DAY / option.platform.nodes_per_unit for option in options)
+    return cash * frame.discount(month_end(last)), cash
 
 
-def book_rented(builder: Builder, variable: int, rate: tuple[Decimal, Decimal]) -> None:
-    """Book rented node-days: their value, and their cash in the total budget (no year can be told)."""
+def _hourly(option: Option, frame: Frame) -> Decimal:
+    """Return the lowest price of a unit and hour, with tax that is not recovered."""
+    tax = option.quote.tax
+    return min(money for _, money in unit_prices(option, frame)) * (1 if tax.recoverable else 1 + tax.rate)
+
+
+def book_hours(builder: Builder, variable: int, rate: tuple[Decimal, Decimal]) -> None:
+    """Book hired node-days: their value, and their cash in the total budget (no year can be told)."""
     builder.ledger.npv[variable] += rate[0]
     builder.ledger.outflow[variable] += rate[1]
+
+
+def book_term(builder: Builder, variable: int, option: Option, last: dt.date) -> None:
+    """Book a unit of a reserved offer: its committed hours at the lowest price, the rest at the end of the last term."""
+    offer, frame = option.offer, builder.frame
+    if not isinstance(offer, ReservedOffer):
+        raise TypeError(f"{option.name} is no reserved offer")
+    cash = _hourly(option, frame) * offer.take_or_pay * offer.term_months * offer.hours_per_month
+    late = frame.discount(add_months(last, offer.term_months))
+    builder.ledger.npv[variable] += cash * (offer.prepay * frame.discount(frame.order_date) + (1 - offer.prepay) * late)
+    builder.ledger.outflow[variable] += cash
+
+
+def term_days(option: Option) -> int:
+    """Return the most days of a reserved term."""
+    months = option.offer.term_months if isinstance(option.offer, ReservedOffer) else 0
+    return months * 31
 
 
 def book_system(builder: Builder, here: int, options: list[Option]) -> None:

@@ -14,6 +14,7 @@ from optimizer.candidates.conditions import Conditions
 from optimizer.candidates.modes import modes
 from optimizer.cost.choice import Choice, Taken
 from optimizer.results import Candidate, Conflict, Plan, Rejection, Result, WorkloadPlan
+from optimizer.solver.assemble import band_of
 from optimizer.solver.capacity import Capacity
 from optimizer.solver.check import Breach
 from optimizer.solver.planner import Inputs, Modes, Prepared, prepare, unsearched
@@ -83,9 +84,10 @@ def _run_breaches(run: WorkloadPlan, inputs: Inputs) -> Iterator[Breach]:
         return
     for figure in FIGURES:
         yield from _differs(figure, run.name, getattr(run, figure), getattr(mode, figure))
-    if run.band is not None and mode.low_days is not None and mode.high_days is not None:
-        yield from _differs("band.low_days", run.name, run.band.low_days, round(mode.low_days, 2))
-        yield from _differs("band.high_days", run.name, run.band.high_days, round(mode.high_days, 2))
+    stated, band = dict(run.band or ()), dict(band_of(mode) or ())
+    for figure, days in stated.items():
+        if days is not None:  # plans of earlier versions state less
+            yield from _differs(f"band.{figure}", run.name, days, band.get(figure))
 
 
 def _predicted(run: WorkloadPlan, inputs: Inputs) -> Candidate | None:

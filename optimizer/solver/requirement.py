@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, Decimal
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 
 from optimizer.cost.frame import DAY, Frame
-from optimizer.results import LimitName
-from optimizer.schema.quote import BlockOffer
+from optimizer.results import Figure, LimitName, Rejection
+from optimizer.schema.platform import Platform
 from optimizer.solver.backend import Settings
+from optimizer.solver.bounds import MARGIN, cost_bounder
 from optimizer.solver.cpsat import CpSat
-from optimizer.solver.ledger import scale_digits, scaled_up
-from optimizer.solver.model import CompactModel, build_model, feasibility_model
-from optimizer.solver.offers import rack_positions, units_per_rack
-from optimizer.solver.problem import Pool, Problem, Profile, fabric_nodes, pools, supply_nodes, window
-from optimizer.solver.rules.site import WATTS, awarded_watts, owned_kw, usable_watts, watts_needed
-from optimizer.units import minor_digits
-
-FROM_TODAY = "days from today"
-"""Unit of a deadline."""
+from optimizer.solver.measures import MEASURES, Row
+from optimizer.solver.model import CompactModel, build_model
+from optimizer.solver.offers import rack_kw
+from optimizer.solver.problem import (
+    Problem,
+)
+from optimizer.solver.relax import Lever
+from optimizer.solver.search import PROMISING
+from optimizer.solver.viable import feasible, promising, some_plan, viable
+from optimizer.units import counted
 
 SAFE_OBJECTIVE = 1 << 58
 """Largest weighted sum of excesses a solver is given."""
@@ -32,48 +33,18 @@ class Requirement:
     """What a limit would have to be.
 
     Attributes:
-        needed: Least value that works; None when it is not a number or was not found.
+        needed: Least value that works; None when it was not found.
         available: What the scenario allows.
         unit: Unit of both.
         period: When or where; None for the whole plan.
+        reason: One sentence where figures do not say it all.
     """
 
-    needed: Decimal | None = None
-    available: Decimal | None = None
+    needed: Figure = None
+    available: Figure = None
     unit: str = ""
     period: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Use of one limit in one period: terms, in whole parts of its unit, against what is allowed.
-
-    Attributes:
-        period: When or where.
-        terms: What the decision uses.
-        allowed: What the scenario allows.
-        unit: Unit in words.
-        parts: Whole parts of one unit.
-        rounded: Needs are rounded up to this; zero = not at all.
-        extra: Parts that both sides have on top (the margin before a deadline).
-        group: Rows of a group are exceeded by the same amount: the setting that would change.
-        day: The day the row is about (power), or from which its days are counted (deadline).
-    """
-
-    period: str | None
-    terms: Mapping[int, int]
-    allowed: int
-    unit: str
-    parts: Decimal = Decimal(1)
-    rounded: Decimal = Decimal(0)
-    extra: int = 0
-    group: str = ""
-    day: dt.date | None = None
-
-    def amount(self, parts: int) -> Decimal:
-        """Return whole parts as an amount of the unit, rounded up to what can be written."""
-        exact = Decimal(parts + self.extra) / self.parts
-        return exact.quantize(self.rounded, rounding=ROUND_CEILING) if self.rounded else exact
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,54 +61,110 @@ class Use:
 
     def requirement(self) -> Requirement:
         """Return needed and available in the unit."""
-        row, needed = self.row, self.row.amount(self.used)
-        until = f", until {row.day + int(needed) * DAY}" if row.day and row.unit == FROM_TODAY else ""
-        return Requirement(needed, row.amount(row.allowed), row.unit, f"{row.period}{until}" if row.period else None)
+        row = self.row
+        needed, available = row.amount(self.used), row.amount(row.allowed)
+        if row.day is None or not row.counts_days:
+            return Requirement(needed, available, row.unit, row.period)
+        end, due = (row.day + int(days) * DAY for days in (needed, available))
+        margin = f" ({counted(row.extra, 'day')} of margin included)" if row.extra else ""
+        reason = f"{row.period} can be done by {end} at the earliest{margin}; it is due on {due}"
+        return Requirement(needed, available, row.unit, f"{row.period}, until {end}", reason)
 
 
-def requirement(name: LimitName, problem: Problem, frame: Frame, settings: Settings) -> Requirement:
+def requirement(
+    lever: Lever, problem: Problem, frame: Frame, settings: Settings, rejections: Collection[Rejection] = ()
+) -> Requirement:
     """Return the least need of a limit while all others of ``problem`` hold.
 
     Args:
-        name: The limit, lifted in ``problem``.
+        lever: The limit, lifted in ``problem``.
         problem: The scenario without it.
         frame: The scenario as stated.
         settings: Solver settings.
+        rejections: Offers and platforms that the scenario as stated leaves out.
     """
-    if name in STATED:
-        return STATED[name](frame)
-    uses = least_uses([name], problem, frame, settings)
-    worst = max(uses.get(name, ()), key=lambda use: use.excess, default=None)
+    if lever.name == "second_source":
+        return _second_source(frame)
+    if lever.name not in MEASURES:
+        return _shut_out(lever.name, problem, frame, settings, rejections)
+    uses = least_uses([lever], problem, frame, settings)
+    worst = max(uses.get(lever, ()), key=lambda use: use.excess, default=None)
     return Requirement() if worst is None else worst.requirement()
 
 
-def least_uses(
-    names: Collection[LimitName], problem: Problem, frame: Frame, settings: Settings
-) -> dict[LimitName, list[Use]]:
+def least_uses(levers: Collection[Lever], problem: Problem, frame: Frame, settings: Settings) -> dict[Lever, list[Use]]:
     """Return what the decision with the least excess over some limits uses of each; empty when none was found.
 
     Minimised is the sum over settings (a site's power, one year's budget) of excess / allowed: the relative change.
 
     Args:
-        names: Limits with a measure, lifted in ``problem``.
+        levers: Limits with a measure, lifted in ``problem``.
         problem: The scenario without them.
         frame: The scenario as stated.
         settings: Solver settings.
     """
-    if not problem.profiles or problem.windows is not None:
+    if problem.windows is not None:
         return {}
-    soonest = set(names) == {"deadline"} and not problem.several
-    model = build_model(_until(problem, settings) if soonest else problem)
-    rows = {name: [row for row in MEASURES[name](model, frame) if row.terms] for name in names}
+    problem = viable(problem)
+    if {lever.name for lever in levers} == {"deadline"} and not problem.several:
+        problem = _until(problem, settings)
+    if not problem.profiles:
+        return {}
+    first = _least(levers, promising(problem), frame, settings) if len(problem.profiles) > PROMISING else None
+    if first is not None and {lever.name for lever in levers} == {"budget"}:
+        problem = _within(problem, [use for uses in first.uses.values() for use in uses])
+    final = _least(levers, problem, frame, settings, first)
+    best = final or first
+    return best.uses if best else {}
+
+
+@dataclass(frozen=True, eq=False)
+class _Excess:
+    """A decision with a small excess over some limits.
+
+    Attributes:
+        uses: Rows of each limit with what it uses of them.
+        parts: Excess by group of rows.
+    """
+
+    uses: dict[Lever, list[Use]]
+    parts: Mapping[str, int]
+
+
+def _least(
+    levers: Collection[Lever], problem: Problem, frame: Frame, settings: Settings, known: _Excess | None = None
+) -> _Excess | None:
+    """Return the decision with the least excess; None when there is none, or none better than a known one."""
+    model = build_model(problem)
+    rows = {lever: _rows(lever, model, frame) for lever in levers}
     groups: dict[str, list[Row]] = defaultdict(list)
-    for name, own in rows.items():
+    for lever, own in rows.items():
         for row in own:
-            groups[f"{name} {row.group}"].append(row)
+            groups[f"{lever.name} {row.group}"].append(row)
     excess = {group: _excess(model, group, own) for group, own in groups.items()}
-    answer = CpSat().solve(model.linear, _relative(model, excess, groups), settings)
+    objective = _relative(model, excess, groups)
+    if known is not None:
+        worst = sum(objective[index] * known.parts.get(group, 0) for group, index in excess.items())
+        model.linear.add("excess", "better than known", objective.items(), upper=worst - 1)
+    answer = CpSat().solve(model.linear, objective, settings)
     if not answer.values:
-        return {}
-    return {name: [Use(row, model.linear.value(row.terms, answer.values)) for row in own] for name, own in rows.items()}
+        return None
+    used = {
+        lever: [Use(row, model.linear.value(row.terms, answer.values)) for row in own] for lever, own in rows.items()
+    }
+    return _Excess(used, {group: answer.values[index] for group, index in excess.items()})
+
+
+def _within(problem: Problem, money: Iterable[Use]) -> Problem:
+    """Return the problem with the runs that may cost no more than a known plan."""
+    bound, most = cost_bounder(problem), float(max(use.row.amount(use.used) for use in money))
+    return problem.keep(p for p in problem.profiles if bound(p) <= most + MARGIN * max(1.0, most))
+
+
+def _rows(lever: Lever, model: CompactModel, frame: Frame) -> list[Row]:
+    """Return what a limit counts, of the part of it that is meant."""
+    rows = MEASURES[lever.name](model, frame)
+    return [row for row in rows if row.terms and (lever.part is None or row.group == lever.part)]
 
 
 def _excess(model: CompactModel, group: str, rows: Sequence[Row]) -> int:
@@ -165,173 +192,38 @@ def _until(problem: Problem, settings: Settings) -> Problem:
     while low < high:
         middle = (low + high) // 2
         kept = problem.keep(profile for profile in problem.profiles if profile.run.end <= ends[middle])
-        infeasible = CpSat().solve(feasibility_model(kept), {}, settings).outcome == "infeasible"
-        low, high = (middle + 1, high) if infeasible else (low, middle)
+        low, high = (middle + 1, high) if feasible(kept, settings) is False else (low, middle)
     return problem.keep(profile for profile in problem.profiles if profile.run.end <= ends[low]) if ends else problem
-
-
-def _deadline(model: CompactModel, frame: Frame) -> list[Row]:
-    """The last day of each run against the last day it may use, its margin on top of both."""
-    rows = []
-    for name, workload in frame.scenario.workloads.items():
-        ends = {
-            index: (profile.run.end - frame.today).days
-            for profile, index in model.builder.chosen.items()
-            if profile.workload == name
-        }
-        last = (window(workload, frame)[1] - frame.today).days
-        margin = workload.deadline_margin_days
-        rows.append(Row(name, ends, last, FROM_TODAY, extra=margin, group=name, day=frame.today))
-    return rows
-
-
-def _budget(model: CompactModel, frame: Frame) -> list[Row]:
-    total = frame.scenario.budget.total
-    return [_money(model, None, model.builder.ledger.outflow, frame.amount(total))] if total is not None else []
-
-
-def _budget_year(model: CompactModel, frame: Frame) -> list[Row]:
-    years = model.builder.ledger.outflow_by_year
-    limits = frame.scenario.budget.by_fiscal_year.items()
-    return [_money(model, year, years.get(year, {}), frame.amount(money)) for year, money in limits]
-
-
-def _money(model: CompactModel, year: str | None, booked: Mapping[int, Decimal], amount: Decimal) -> Row:
-    """Return a budget as its rule counts it."""
-    builder = model.builder
-    currency = builder.frame.scenario.currency
-    digits = scale_digits([dict(booked), {builder.one: amount}], builder.model.upper, currency)
-    parts, minor = Decimal(1).scaleb(digits), Decimal(1).scaleb(-minor_digits(currency))
-    allowed = int(amount.scaleb(digits))
-    return Row(year, scaled_up(booked, digits), allowed, currency, parts, minor, group=year or "total")
-
-
-def _power(model: CompactModel, frame: Frame) -> list[Row]:
-    rows = []
-    for name, site in frame.scenario.sites.items():
-        owned = owned_kw(model.builder, name)
-        for day, terms in awarded_watts(model.builder, name) if site.power is not None else ():
-            usable = usable_watts(site.power or (), owned, day)
-            row = Row(f"{name} on {day}", dict(terms), usable, "kW", Decimal(WATTS), group=name, day=day)
-            rows.append(replace(row, extra=watts_needed(owned)))
-    return rows
-
-
-def _racks(model: CompactModel, frame: Frame) -> list[Row]:
-    """Rack positions, taken together over the zones of a site that can hold the platforms of the problem."""
-    rows = []
-    platforms = {profile.pool.platform.id: profile.pool.platform for profile in model.builder.problem.profiles}
-    for name, site in frame.scenario.sites.items():
-        zones = [z for z in (site.zones or {}).values() if any(units_per_rack(p, z) for p in platforms.values())]
-        known = model.builder.racks.items()
-        given = {key: index for key, index in known if key.site == name and key.platform in platforms}
-        for day in sorted({key.day for key in given}, key=str):
-            terms = {index: rack_positions(platforms[key.platform]) for key, index in given.items() if key.day == day}
-            where = f"{name} on {day}" if day else name
-            rows.append(Row(where, terms, sum(zone.racks for zone in zones), "racks", group=name))
-    return rows
-
-
-def _supply(model: CompactModel, frame: Frame) -> list[Row]:
-    """Nodes of a run with its spares, against the most its pool can have as the scenario states it."""
-    if model.builder.problem.several:
-        return _at_once(model, frame)
-    return _by_pool(model, frame, lambda profile: profile.nodes_needed, supply_nodes)
-
-
-def _fabric(model: CompactModel, frame: Frame) -> list[Row]:
-    """Nodes of a run, against the largest fabric of its pool."""
-
-    def largest(pool: Pool) -> int:
-        return max((fabric_nodes(option) for option in pool.options), default=0)
-
-    return _by_pool(model, frame, lambda profile: profile.run.candidate.nodes, largest)
-
-
-def _by_pool(
-    model: CompactModel, frame: Frame, needs: Callable[[Profile], int], gives: Callable[[Pool], int]
-) -> list[Row]:
-    """Return a row for each pool and workload: what its run needs against what the pool gives; one excess for all."""
-    stated = {pool.name: gives(pool) for pool in pools(frame)[0]}
-    terms: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
-    for profile, index in model.builder.chosen.items():
-        terms[profile.pool.name, profile.workload][index] = needs(profile)
-    return [Row(name, own, stated.get(name, 0), "nodes") for (name, _), own in terms.items()]
-
-
-def _at_once(model: CompactModel, frame: Frame) -> list[Row]:
-    """Nodes of the runs of a pool on the days on which one of them starts, with their spares, against its supply."""
-    stated = {pool.name: supply_nodes(pool) for pool in pools(frame)[0]}
-    days = sorted({(profile.pool.name, profile.run.start) for profile in model.builder.chosen})
-    rows = []
-    for name, day in days:
-        terms = {
-            index: profile.nodes_needed
-            for profile, index in model.builder.chosen.items()
-            if profile.pool.name == name and profile.run.start <= day <= profile.run.end
-        }
-        rows.append(Row(name, terms, stated.get(name, 0), "nodes"))
-    return rows
-
-
-def _vendors(model: CompactModel, frame: Frame) -> list[Row]:
-    """Vendors with an award: an order of each counts at least its share of one."""
-    builder = model.builder
-    used: dict[str, int] = {}
-    for order in builder.orders:
-        vendor = order.option.quote.vendor
-        if vendor not in used:
-            used[vendor] = model.linear.boolean(f"vendor {vendor}")
-        model.linear.add("vendors", vendor, [(used[vendor], 1), (order.index, -1)], lower=0)
-    most = frame.scenario.policy.vendors.max or len(used)
-    return [Row(None, dict.fromkeys(used.values(), 1), most, "vendors")]
-
-
-def _block_length(model: CompactModel, frame: Frame) -> list[Row]:
-    """Days of the shortest run, against the longest block offered."""
-    days = {index: profile.run.candidate.days for profile, index in model.builder.chosen.items()}
-    offers = [offer for quote in frame.quotes.values() for offer in quote.offers.values()]
-    longest = max((row.to for offer in offers if isinstance(offer, BlockOffer) for row in offer.days), default=0)
-    return [Row(None, days, longest, "days")]
-
-
-MEASURES: dict[LimitName, Callable[[CompactModel, Frame], list[Row]]] = {
-    "deadline": _deadline,
-    "budget": _budget,
-    "budget_year": _budget_year,
-    "power": _power,
-    "racks": _racks,
-    "supply": _supply,
-    "fabric": _fabric,
-    "vendors": _vendors,
-    "block_length": _block_length,
-}
-"""How the use of each limit that a model measures is counted."""
 
 
 def _second_source(frame: Frame) -> Requirement:
     share = Decimal(frame.scenario.policy.vendors.second_source_share)
-    return Requirement(share, None, "share outside the largest vendor")
+    reason = f"no plan has {share:.0%} of its accelerators from others than its largest vendor"
+    return Requirement(share, None, "share outside the largest vendor", None, reason)
 
 
-def _expired(frame: Frame) -> Requirement:
-    """The order date, against the last day of validity of the quote that is valid longest."""
-    dates = [quote.valid_until for quote in frame.quotes.values() if quote.valid_until is not None]
-    available = Decimal((max(dates) - frame.today).days) if dates else None
-    return Requirement(Decimal((frame.order_date - frame.today).days), available, FROM_TODAY, str(frame.order_date))
+def _shut_out(
+    name: LimitName, problem: Problem, frame: Frame, settings: Settings, rejections: Collection[Rejection]
+) -> Requirement:
+    """Return what an offer lacks that a plan without the limit takes, as the rejection of the offer says."""
+    own = [item for item in rejections if item.limit == name]
+    choice = some_plan(problem, settings)
+    offers = {"/".join(taken.option.offer_key) for taken in choice.taken} if choice else set()
+    platforms = {run.platform.id: run.platform for run in choice.runs} if choice else {}
+    taken = [item for item in own if item.quote in offers or (item.quote is None and item.platform in platforms)]
+    if choice and not taken and name in ("rack_power", "cooling"):
+        return Requirement(reason=_zones(name, platforms.values(), frame))
+    for item in taken or own:
+        where = ", ".join(filter(None, (item.platform, item.quote)))
+        return Requirement(item.needed, item.available, item.unit, where, item.reason)
+    return Requirement()
 
 
-def _rack_power(frame: Frame) -> Requirement:
-    zones = [zone for site in frame.scenario.sites.values() for zone in (site.zones or {}).values()]
-    return Requirement(None, max((zone.kw_per_rack for zone in zones), default=None), "kW per rack")
-
-
-STATED: dict[LimitName, Callable[[Frame], Requirement]] = {
-    "second_source": _second_source,
-    "expired": _expired,
-    "rack_power": _rack_power,
-    "cooling": lambda frame: Requirement(unit="class"),
-    "evidence": lambda frame: Requirement(unit="evidence level"),
-    "policy": lambda frame: Requirement(),
-}
-"""Limits that no row measures: what the scenario states of them."""
+def _zones(name: LimitName, platforms: Iterable[Platform], frame: Frame) -> str:
+    """Return what platforms need of a zone, and what each zone has: some zones hold them, others could."""
+    zones = [(zone, facts) for site in frame.scenario.sites.values() for zone, facts in (site.zones or {}).items()]
+    if name == "cooling":
+        wanted = (f"{card.id} takes {'/'.join(card.space.cooling or ())} cooling" for card in platforms)
+        return f"{', '.join(wanted)}; zones have {', '.join(f'{zone} {facts.cooling}' for zone, facts in zones)}"
+    needed = (f"{card.id} needs {rack_kw(card):f} kW in a rack" for card in platforms)
+    return f"{', '.join(needed)}; zones give {', '.join(f'{zone} {facts.kw_per_rack:f}' for zone, facts in zones)}"

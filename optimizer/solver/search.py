@@ -19,8 +19,9 @@ import numpy as np
 
 from optimizer.cost.choice import Choice
 from optimizer.errors import InternalError
-from optimizer.solver.backend import Answer, Backend, Progress, Settings
-from optimizer.solver.bounds import bounder
+from optimizer.solver.audit import ask_again, audited
+from optimizer.solver.backend import Answer, Backend, Progress, Settings, SolveInterrupted
+from optimizer.solver.bounds import MARGIN, bounder
 from optimizer.solver.columns import Blocks, Columns, field_of, first_of, guessed, listed, promising, reduced
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.highs import Highs
@@ -32,9 +33,6 @@ PROMISING = 24
 
 PROMISING_PER_POOL = 6
 """Most of them in one pool."""
-
-MARGIN = 1e-6
-"""Relative margin on floating-point bounds before a profile is dropped."""
 
 FIRST_TRIES = ((3, 15), (12, 60), (48, 250))
 """Assignments and schedules of each block in the first models of several runs, until one has a plan."""
@@ -67,6 +65,7 @@ class Found:
         bound: Proven bound on the first objective (major units, days, or 1e15 FLOP); None when unknown.
         solver: Solver used.
         proof: One sentence on what proves the status.
+        interrupted: Whether Ctrl-C ended the search.
     """
 
     status: Literal["optimal", "feasible", "infeasible", "unknown"]
@@ -74,6 +73,19 @@ class Found:
     bound: Decimal | None
     solver: str
     proof: str
+    interrupted: bool = False
+
+
+class SearchInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a search, with the best plan of the model it was solving.
+
+    Attributes:
+        found: Feasible, or unknown without a plan.
+    """
+
+    def __init__(self, found: Found) -> None:
+        super().__init__("interrupted while searching")
+        self.found = found
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,11 +198,16 @@ def _staged(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool)
 
 def has_plan(problem: Problem, settings: Settings) -> bool | None:
     """Return whether a problem whose runs are not listed has a plan; None when that was not found out."""
-    effort = _Effort.starting(settings)
-    blocks = Blocks(field_of(problem), effort.ends)
-    if _first_plan(problem, blocks, CpSat(), effort) is not None:
+    if first_choice(problem, settings) is not None:
         return True
-    return False if next(blocks.field.assignments(), None) is None else None
+    return False if next(field_of(problem).assignments(), None) is None else None
+
+
+def first_choice(problem: Problem, settings: Settings) -> Choice | None:
+    """Return a plan of a problem whose runs are not listed; None when none was found among promising schedules."""
+    effort = _Effort.starting(settings)
+    found = _first_plan(problem, Blocks(field_of(problem), effort.ends), CpSat(), effort)
+    return None if found is None else found.model.choice(found.answer.values)
 
 
 def _cutoffs(least: float, best: _Solved | None) -> list[float]:
@@ -259,27 +276,41 @@ def _cutoff(best: _Solved | None) -> float:
 
 def _solve(problem: Problem, solver: Backend, effort: _Effort) -> _Solved:
     model = build_model(problem)
-    return _Solved(model, solver.solve(model.linear, model.objectives()[0], effort.left(model)))
+    first = model.objectives()[0]
+    try:
+        answer = solver.solve(model.linear, first, effort.left(model))
+    except SolveInterrupted as stop:
+        raise SearchInterrupted(_so_far(_Solved(model, stop.answer), solver)) from None
+    return _Solved(model, audited(answer, model.linear, first, solver.name))
+
+
+def _so_far(solved: _Solved, solver: Backend) -> Found:
+    """Return the incumbent of a search that was interrupted."""
+    model, answer = solved.model, solved.answer
+    choice = model.choice(answer.values) if answer.values else None
+    status: Literal["feasible", "unknown"] = "unknown" if choice is None else "feasible"
+    # no bound: the model may hold a part of the runs only
+    return Found(status, choice, None, solver.name, "interrupted before a proof", interrupted=True)
 
 
 def _promising(problem: Problem, ranked: Sequence[Profile], solver: Backend, effort: _Effort) -> _Solved | None:
     """Return the best plan over the most promising profiles; None when there are few, or they hold none."""
     if len(ranked) <= PROMISING:
         return None
-    first = set(_spread(ranked))
+    first = set(spread(ranked))
     solved = _solve(problem.keep(profile for profile in problem.profiles if profile in first), solver, effort)
     return solved if solved.answer.values else None
 
 
-def _spread(ranked: Sequence[Profile]) -> list[Profile]:
+def spread(ranked: Sequence[Profile]) -> list[Profile]:
     """Return the first profiles, but of no pool so many that a limit it cannot meet leaves no plan among them."""
     taken: Counter[str] = Counter()
-    spread = []
+    kept = []
     for profile in ranked:
         taken[profile.pool.name] += 1
         if taken[profile.pool.name] <= PROMISING_PER_POOL:
-            spread.append(profile)
-    return spread[:PROMISING]
+            kept.append(profile)
+    return kept[:PROMISING]
 
 
 def _could_win(profiles: Sequence[Profile], bound: dict[Profile, float], first: _Solved | None) -> list[Profile]:
@@ -303,6 +334,10 @@ def _conclude(
     if answer.outcome == "infeasible":
         return _confirm_infeasible(model, solver, effort)
     if answer.outcome == "optimal":
+        if first is not None and first.value is not None and float(final.value or 0) > _cutoff(first):
+            raise InternalError(f"{solver.name} calls {final.value} optimal and found {first.value} before")
+        if unique:
+            ask_again(answer, model.linear, model.objectives()[0], _other(solver), effort.left(model))
         values = _unique(model, answer, effort.settings).values if unique else answer.values
         runs = len(model.builder.chosen)
         proof = f"{solver.name} proved the compact model of {runs} runs; {dropped} runs cost more by their bound"
@@ -317,19 +352,30 @@ def _conclude(
     )
 
 
+def _other(solver: Backend) -> Backend:
+    """Return the solver of a second opinion."""
+    return CpSat() if solver.name == "highs" else Highs()
+
+
 def _confirm_infeasible(model: CompactModel, solver: Backend, effort: _Effort) -> Found:
-    """Prove infeasibility a second time, with another solver; a disagreement is reported, never printed as an answer."""
-    other: Backend = CpSat() if solver.name == "highs" else Highs()
-    second = other.solve(model.linear, {}, replace(effort.left(model), variant=1, workers=1))
-    if second.outcome in ("optimal", "feasible"):
-        raise InternalError(
-            f"{solver.name} calls the scenario infeasible, {other.name} finds a plan: no answer is given"
-        )
-    if second.outcome == "unknown":
-        return Found(
-            "unknown", None, None, solver.name, f"{solver.name} proved it infeasible, {other.name} did not finish"
-        )
-    return Found("infeasible", None, None, solver.name, f"proved infeasible by {solver.name} and by {other.name}")
+    """Prove infeasibility a second time, with another solver; a disagreement is reported, never printed as an answer.
+
+    Where floating point cannot tell (a solution that breaks a row in whole numbers), CP-SAT is asked again, set up
+    differently.
+    """
+    for other in (_other(solver), CpSat()):
+        try:
+            second = other.solve(model.linear, {}, replace(effort.left(model), variant=1, workers=1)).outcome
+        except InternalError:
+            continue
+        if second in ("optimal", "feasible"):
+            raise InternalError(
+                f"{solver.name} calls the scenario infeasible, {other.name} finds a plan: no answer is given"
+            )
+        if second == "infeasible":
+            proof = f"proved infeasible by {solver.name} and by {other.name}"
+            return Found("infeasible", None, None, solver.name, proof)
+    return Found("unknown", None, None, solver.name, f"{solver.name} proved it infeasible, no other solver finished")
 
 
 def _unique(model: CompactModel, answer: Answer, settings: Settings) -> Answer:

@@ -15,7 +15,7 @@ from optimizer.cost.option import fill_lots
 from optimizer.cost.plan_cost import Priced
 from optimizer.results import LimitName, LimitUse
 from optimizer.solver.offers import unit_power_kw
-from optimizer.solver.problem import window
+from optimizer.solver.problem import days_unit, margin_days, window
 from optimizer.solver.rules.site import power_on
 
 
@@ -39,10 +39,10 @@ def usage(choice: Choice, priced: Priced, frame: Frame) -> tuple[LimitUse, ...]:
 
 def _runs(choice: Choice, frame: Frame) -> Iterator[LimitUse]:
     for run in choice.runs:
-        _, last = window(frame.scenario.workloads[run.candidate.workload], frame)
-        spare = (last - run.end).days
-        used = (run.end - frame.today).days
-        yield _use("deadline", used, used + spare, "days from today", run.candidate.workload)
+        workload = frame.scenario.workloads[run.candidate.workload]
+        margin, last = margin_days(workload, frame), window(workload, frame)[1]
+        used, available = ((day - frame.today).days + margin for day in (run.end, last))
+        yield _use("deadline", used, available, days_unit(margin), run.candidate.workload)
         memory, limit = run.candidate.memory_gb, run.candidate.memory_limit_gb
         if memory is not None and limit is not None:
             yield _use("memory", Decimal(str(memory)), Decimal(str(limit)), "GB", run.candidate.workload)

@@ -9,11 +9,12 @@ from optimizer.cost.frame import Frame
 from optimizer.results import Candidate, LimitName, Rejection
 from optimizer.schema.platform import Platform
 from optimizer.solver.backend import Settings
-from optimizer.solver.conflict import Probe, superfluous
+from optimizer.solver.conflict import Probe, on_platforms, superfluous
 from optimizer.solver.planner import GRID_ACCELERATORS, Inputs, Modes, Prepared, powered_nodes
 from optimizer.solver.problem import Pool, fabric_nodes, supply_nodes, window
-from optimizer.solver.relax import lifted
+from optimizer.solver.relax import Lever, lifted
 from optimizer.solver.requirement import Requirement, requirement
+from optimizer.units import counted
 
 SPEAKS_FIRST: tuple[LimitName, ...] = (
     "memory", "precision", "batch", "specification", "evidence", "cooling", "rack_power", "licence", "price",
@@ -50,7 +51,7 @@ def why_not(platform: Platform, own: Prepared, inputs: Inputs, known: Modes, set
         nothing = "no workload allows it, or it can have no node"
         return rejected or _reject(platform, "supply", Decimal(1), Decimal(0), "nodes", nothing)
     if not problem.profiles:
-        return _no_profile(platform, problem.pools, modes, inputs, known)
+        return _no_profile(platform, problem.pools, modes, inputs, known, settings)
     return _limit(platform, inputs, known, settings)
 
 
@@ -76,7 +77,12 @@ def hardest(rejections: Iterable[Rejection]) -> Rejection | None:
 
 
 def _no_profile(
-    platform: Platform, found: Sequence[Pool], modes: Sequence[Candidate], inputs: Inputs, known: Modes
+    platform: Platform,
+    found: Sequence[Pool],
+    modes: Sequence[Candidate],
+    inputs: Inputs,
+    known: Modes,
+    settings: Settings,
 ) -> Rejection:
     """No run fits its window: capacity comes too late, is too small, or no number of nodes is quick enough."""
     frame = inputs.frame
@@ -94,9 +100,23 @@ def _no_profile(
     needed = min((mode.nodes for mode in possible if mode.days <= days), default=None)
     if needed is None:
         quickest = min(possible, key=lambda mode: (mode.days, mode.nodes))
-        reason = f"takes {quickest.days} days even on {quickest.nodes} nodes; {days} are left from {start} to {last}"
+        takes = f"takes {counted(quickest.days, 'day')} even on {counted(quickest.nodes, 'node')}"
+        reason = f"{takes}; {days} {'is' if days == 1 else 'are'} left from {start} to {last}"
         return _reject(platform, "deadline", Decimal(quickest.days), Decimal(days), "days", reason)
-    return _too_few(platform, found, needed, f"to run from {start} to {last}", frame)
+    purpose = f"to run from {start} to {last}"
+    rejection = _too_few(platform, found, needed, purpose, frame)
+    exact = _nodes_that_work(rejection.limit, _probe(platform, inputs, known, settings))
+    return rejection if exact is None else _too_few(platform, found, exact, purpose, frame)
+
+
+def _nodes_that_work(limit: LimitName, probe: Probe) -> int | None:
+    """Return the fewest nodes with which there is a plan once a limit counted in nodes is lifted; None without one."""
+    lever = Lever(limit)
+    if limit not in ("supply", "fabric") or not probe.without({lever}):
+        return None
+    frame = probe.inputs.frame
+    needed = requirement(lever, probe.prepared(lifted(frame, {lever})).problem, frame, probe.settings).needed
+    return int(needed) if isinstance(needed, Decimal) else None
 
 
 def _too_few(platform: Platform, found: Sequence[Pool], needed: int, purpose: str, frame: Frame) -> Rejection:
@@ -108,43 +128,42 @@ def _too_few(platform: Platform, found: Sequence[Pool], needed: int, purpose: st
     }
     limit = min(most, key=lambda name: most[name])
     means = {"supply": "offers reach", "power": "power feeds", "fabric": "the largest fabric joins"}[limit]
-    reason = f"needs {needed} nodes {purpose}; {means} {most[limit]}"
+    reason = f"needs {counted(needed, 'node')} {purpose}; {means} {most[limit]}"
     return _reject(platform, limit, Decimal(needed), Decimal(most[limit]), "nodes", reason)
 
 
 def _limit(platform: Platform, inputs: Inputs, known: Modes, settings: Settings) -> Rejection:
     """Runs exist but no plan: a limit that leaves none, with what it would need."""
-    return missing_limit(platform, Probe(inputs.with_frame(_only(platform, inputs.frame)), known, settings))
+    return missing_limit(platform, _probe(platform, inputs, known, settings))
+
+
+def _probe(platform: Platform, inputs: Inputs, known: Modes, settings: Settings) -> Probe:
+    return Probe(inputs.with_frame(on_platforms([platform.id], inputs.frame)), known, settings)
 
 
 def missing_limit(platform: Platform, probe: Probe) -> Rejection:
     """Return the first limit whose lifting alone gives a plan, or a conflict, with what it would need."""
-    for name in LIFTED_FIRST:
-        if probe.without({name}):
-            return _missing(platform, name, {name}, "", probe)
+    stated = sorted(probe.levers, key=lambda lever: LIFTED_FIRST.index(lever.name))
+    for lever in stated:
+        if probe.without({lever}):
+            return _missing(platform, lever, {lever}, "", probe)
     gone, _ = superfluous(probe)
-    named = [name for name in LIFTED_FIRST if name not in gone]
+    named = [lever for lever in stated if lever not in gone]
     if not named:
         return _reject(platform, "offer", None, None, "", "no plan takes it, whatever limits are lifted")
-    words = "".join(f" and {name.replace('_', ' ')}" for name in named[1:])
+    words = "".join(f" and {lever.name.replace('_', ' ')}" for lever in named[1:])
     more = f"{words}; lifting one limit alone is not enough"
     return _missing(platform, named[0], gone | {named[0]}, more, probe)
 
 
-def _missing(platform: Platform, name: LimitName, free: set[LimitName], more: str, probe: Probe) -> Rejection:
+def _missing(platform: Platform, lever: Lever, free: set[Lever], more: str, probe: Probe) -> Rejection:
     """Name a limit with what it would need while some limits are lifted."""
-    problem = probe.prepared(lifted(probe.inputs.frame, free)).problem
-    need = requirement(name, problem, probe.inputs.frame, probe.settings)
-    return _reject(platform, name, need.needed, need.available, need.unit, f"{_sentence(name, need)}{more}")
-
-
-def _only(platform: Platform, frame: Frame) -> Frame:
-    """Return the scenario in which every run is on the platform."""
-    workloads = {
-        name: work.model_copy(update={"platforms": work.platforms.model_copy(update={"allow": (platform.id,)})})
-        for name, work in frame.scenario.workloads.items()
-    }
-    return Frame(frame.scenario.model_copy(update={"workloads": workloads}), frame.platforms, frame.quotes)
+    frame = probe.inputs.frame
+    problem = probe.prepared(lifted(frame, free)).problem
+    stated = lifted(frame, free - {lever})
+    need = requirement(lever, problem, stated, probe.settings, probe.prepared(frame).problem.rejections)
+    reason = need.reason or _sentence(lever.name, need)
+    return _reject(platform, lever.name, need.needed, need.available, need.unit, f"{reason}{more}")
 
 
 def _sentence(name: LimitName, need: Requirement) -> str:
@@ -152,4 +171,7 @@ def _sentence(name: LimitName, need: Requirement) -> str:
     if need.needed is None:
         return f"no plan keeps to {words}"
     where = f" ({need.period})" if need.period else ""
-    return f"{words}: needs {need.needed:,f} {need.unit}, {need.available or 0:,f} available{where}"
+    needed, available = (
+        f"{figure:,f}" if isinstance(figure, Decimal) else figure for figure in (need.needed, need.available)
+    )
+    return f"needs {needed} {need.unit}, {available} available{where}"

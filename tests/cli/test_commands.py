@@ -11,7 +11,19 @@ import pytest
 from optimizer.cli.main import main
 from optimizer.version import __version__
 
-COMMANDS = ["init", "check", "solve", "compare", "layouts", "predict", "backtest", "catalog", "verify", "schema"]
+COMMANDS = [
+    "init",
+    "check",
+    "solve",
+    "compare",
+    "layouts",
+    "predict",
+    "backtest",
+    "calibrate",
+    "catalog",
+    "verify",
+    "schema",
+]
 JOB = (
     "--architecture", "llama-3-1-8b", "--platform", "h200-sxm", "--accelerators", "32",
     "--sequence-length", "8192", "--global-batch", "512",
@@ -220,11 +232,11 @@ def test_layouts_json_has_the_keys_of_the_contract(capsys: pytest.CaptureFixture
     code, out, _ = run(capsys, "layouts", *JOB, "--top", 3, "--json", "-")
     data = json.loads(out)
     assert code == 0
-    assert set(data) == {"rows", "evaluated", "fitting", "wall_s"}
+    assert set(data) == {"rows", "evaluated", "fitting", "tied", "wall_s", "nothing_fits"}
     assert len(data["rows"]) == 3
     assert set(data["rows"][0]) == {
         "nodes", "accelerators", "layout", "step_time_s", "tokens_per_s_per_accelerator", "mfu", "memory_gb",
-        "memory_limit_gb", "verdict", "memory", "time",
+        "memory_limit_gb", "headroom_gb", "verdict", "memory", "time",
     }  # fmt: skip
     assert data["rows"][0]["step_time_s"] <= data["rows"][1]["step_time_s"]
 
@@ -255,7 +267,8 @@ def test_predict_fills_the_replicas_and_agrees_with_layouts(capsys: pytest.Captu
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--tensor-parallel", "3"], "32 accelerators not divisible by TP x PP x CP = 3"),
+        (["--tensor-parallel", "3"], "TP 3 x PP 1 x CP 1 x DP 10 = 30 accelerators. Expected 32"),
+        (["--tensor-parallel", "3"], "32 heads not divisible by TP 3"),
         (["--data-parallel", "5"], "5"),
         (["--precision", "fp9"], "fp9"),
         (["--recompute", "some"], "some"),

@@ -11,12 +11,12 @@ from optimizer.io.shipped import shipped
 
 KEYS = {
     "objective": "kind value bound gap currency unit",
-    "solve": "solver wall_s seed workers candidates layouts_evaluated proof",
+    "solve": "solver wall_s seed workers candidates layouts_evaluated proof time_limit_s",
     "workloads": "name architecture platform place pool nodes accelerators layout step_time_s"
     " tokens_per_s_per_accelerator mfu memory_gb memory_limit_gb goodput start end days evidence band",
     "awards": "quote offer vendor platform type place units nodes accelerators unit_price currency tier order_date"
-    " delivery_date contract_end cost lots",
-    "cost": "currency total npv after_run lines by_fiscal_year cash",
+    " delivery_date contract_end cost lots tax_included workload",
+    "cost": "currency total npv after_run lines by_fiscal_year cash schedules discount_rate fiscal_year_start",
     "limits": "name used available unit slack binding period",
     "rejections": "platform vendor quote limit needed available unit reason",
     "provenance": "version ortools today inputs assumptions",
@@ -26,8 +26,8 @@ LAYOUT = (
     " data_parallel sharding_stage micro_batch global_batch recompute sequence_parallel precision"
 )
 ROW = (
-    "nodes accelerators layout step_time_s tokens_per_s_per_accelerator mfu memory_gb memory_limit_gb verdict memory"
-    " time"
+    "nodes accelerators layout step_time_s tokens_per_s_per_accelerator mfu memory_gb memory_limit_gb headroom_gb"
+    " verdict memory time"
 )
 JOB = "--architecture llama-3-1-8b --platform h100-sxm --accelerators 64 --sequence-length 8192 --global-batch 128"
 
@@ -54,8 +54,10 @@ def test_solve(capsys, headline):
     for name, keys in KEYS.items():
         assert list(first(plan[name])) == keys.split(), name
     assert list(plan["workloads"][0]["layout"]) == LAYOUT.split()
-    assert list(plan["workloads"][0]["band"]) == ["low_days", "high_days"]
-    assert list(plan["cost"]["lines"][0]) == ["item", "amount", "factors"]
+    assert list(plan["workloads"][0]["band"]) == ["low_days", "high_days", "p50_days", "p80_days"]
+    assert list(plan["cost"]["lines"][0]) == ["item", "amount", "factors", "award", "schedule"]
+    assert list(plan["cost"]["lines"][0]["factors"][0]) == ["name", "value", "unit", "source", "base", "exponent"]
+    assert list(plan["cost"]["schedules"][0][0]) == ["date", "share"]
     assert list(plan["cost"]["cash"][0]) == ["date", "amount", "item"]
     assert [row["policy"] for row in plan["cost"]["after_run"]] == ["idle", "off", "sell", "use"]
 
@@ -64,8 +66,10 @@ def test_an_infeasible_solve_is_the_plan_object_with_its_conflict(capsys, headli
     code, plan = answer(capsys, "solve", headline, "--set", "workloads.pretrain.deadline=2027-03-22")
     assert code == 3
     assert (plan["status"], plan["cost"], plan["workloads"], plan["awards"]) == ("infeasible", None, [], [])
-    assert list(plan["conflict"]) == ["limits", "minimal", "relaxations", "joint"]
-    assert [list(limit) for limit in plan["conflict"]["limits"]] == [["name", "needed", "available", "unit", "period"]]
+    assert list(plan["conflict"]) == ["limits", "minimal", "relaxations", "joint", "left_out", "cut_short"]
+    assert [list(limit) for limit in plan["conflict"]["limits"]] == [
+        ["name", "needed", "available", "unit", "period", "reason", "group"]
+    ]
     assert plan["conflict"]["limits"][0]["name"] == "deadline"
 
 
@@ -73,15 +77,15 @@ def test_compare(capsys, headline):
     code, comparison = answer(capsys, "compare", headline)
     keys = ["platform", "status", "total", "npv", "finish", "nodes", "accelerators", "layout", "binding", "rejection"]
     assert code == 0
-    assert all(list(row) == keys for row in comparison["rows"])
+    assert all(list(row) == [*keys, "objective", "unit"] for row in comparison["rows"])
 
 
 def test_layouts_and_predict(capsys):
     code, ranking = answer(capsys, "layouts", *JOB.split(), "--top", "3")
-    assert (code, list(ranking)) == (0, ["rows", "evaluated", "fitting", "wall_s"])
+    assert (code, list(ranking)) == (0, ["rows", "evaluated", "fitting", "tied", "wall_s", "nothing_fits"])
     assert [list(row) for row in ranking["rows"]] == [ROW.split()] * 3
     code, row = answer(capsys, "predict", *JOB.split(), "--tensor-parallel", "2")
-    assert (code, list(row)) == (0, ROW.split())
+    assert (code, list(row)) == (0, [*ROW.split(), "changes"])
 
 
 def test_bad_input_is_an_error_object(capsys, headline):

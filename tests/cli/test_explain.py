@@ -33,8 +33,8 @@ def screen(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
 def test_an_infeasible_scenario_answers_the_conflict_object(starter: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, found = answer(capsys, "explain", starter, "--set", "budget.total=1000")
     assert code == 0
-    assert list(found) == ["limits", "minimal", "relaxations", "joint"]
-    assert list(found["limits"][0]) == ["name", "needed", "available", "unit", "period"]
+    assert list(found)[:4] == ["limits", "minimal", "relaxations", "joint"]
+    assert list(found["limits"][0])[:5] == ["name", "needed", "available", "unit", "period"]
     (change,) = found["relaxations"]
     assert list(change) == ["limit", "from", "to", "unit", "set", "verified"]
     assert (change["limit"], change["from"], change["verified"]) == ("budget", 1000, True)
@@ -66,7 +66,7 @@ def test_a_gap_adds_up_on_paper(starter: Path, capsys: pytest.CaptureFixture[str
         _, found = answer(capsys, "explain", starter, "--vendor", vendor)
         if found["answer"] == "dearer":
             assert round(sum(line["delta"] for line in found["gap_lines"]), 2) == found["gap"]
-            assert list(found["would_win_if"][0]) == ["what", "from", "to", "unit"]
+            assert list(found["would_win_if"][0])[:4] == ["what", "from", "to", "unit"]
             return
     pytest.fail("neither vendor is dearer")
 

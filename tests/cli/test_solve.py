@@ -49,13 +49,36 @@ def test_a_saved_plan_verifies_until_an_input_or_a_number_changes(
     saved = tmp_path / "plan.json"
     assert main(["solve", str(starter), "--quiet", "--json", str(saved)]) == 0
     code, result = answer(capsys, "verify", saved)
-    assert (code, result) == (0, {"ok": True, "breaches": [], "changed_inputs": []})
+    assert (code, result) == (0, {"ok": True, "breaches": [], "changed_inputs": [], "not_found": []})
     plan = json.loads(saved.read_text(encoding="utf-8"))
     plan["cost"]["total"] += 1
     saved.write_text(json.dumps(plan), encoding="utf-8")
     code, result = answer(capsys, "verify", saved)
     assert code == 6
     assert result["breaches"]
+
+
+def test_a_plan_verifies_from_any_folder_and_tells_missing_from_changed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["init", "s", "--quiet"]) == 0
+    saved = tmp_path / "s" / "plan.json"
+    assert main(["solve", "s/scenario.yaml", "--quiet", "--json", str(saved)]) == 0
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    _, result = answer(capsys, "verify", saved)
+    assert (result["ok"], result["changed_inputs"], result["not_found"]) == (True, [], [])
+    moved = elsewhere / "plan.json"
+    moved.write_text(saved.read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "s" / "scenario.yaml").write_text("changed", encoding="utf-8")
+    _, result = answer(capsys, "verify", saved)
+    assert (result["ok"], result["changed_inputs"], result["not_found"]) == (True, ["s/scenario.yaml"], [])
+    (tmp_path / "s" / "scenario.yaml").unlink()
+    code, result = answer(capsys, "verify", moved)
+    assert (code, result["ok"], result["changed_inputs"]) == (0, True, [])
+    assert result["not_found"] == ["s/scenario.yaml"]
 
 
 def test_too_little_of_everything_is_infeasible(starter: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,7 +97,10 @@ def test_compare_gives_a_row_for_each_platform(starter: Path, capsys: pytest.Cap
     assert rows["h100-sxm"]["rejection"]["limit"] == "offer"
     assert set(rows["h200-sxm"]) == {
         "platform", "status", "total", "npv", "finish", "nodes", "accelerators", "layout", "binding", "rejection",
+        "objective", "unit",
     }  # fmt: skip
+    assert isinstance(rows["h200-sxm"]["binding"], list)
+    assert (rows["h200-sxm"]["objective"], rows["h200-sxm"]["unit"]) == (rows["h200-sxm"]["npv"], "USD")
     assert "h800-sxm" not in rows
 
 

@@ -16,19 +16,19 @@ from optimizer.schema.base import Precision
 
 def test_dense_step_times(result: Backtest):
     dense = result.by["model"]["dense"]
-    assert dense.rows >= 600
-    assert dense.median < 0.043
-    assert dense.mean < 0.063
-    assert dense.p90 < 0.145
+    assert dense.rows >= 595
+    assert dense.median < 0.045
+    assert dense.mean < 0.055
+    assert dense.p90 < 0.11
     assert abs(dense.bias) < 0.02
 
 
 def test_step_times_with_experts(result: Backtest):
-    # 142 rows of 11 models; leaving each model out of the fit gives a median of 15 %
+    # 142 rows of 11 models; leaving each model out of the fit gives a median of 16 %
     experts = result.by["model"]["mixture of experts"]
     assert experts.rows >= 140
-    assert experts.median < 0.125
-    assert experts.mean < 0.17
+    assert experts.median < 0.12
+    assert experts.mean < 0.16
     assert abs(experts.bias) < 0.05
 
 
@@ -40,7 +40,7 @@ def expert_rows(rows: dict[str, RowScore], runs: dict[str, Run], model: str = ""
 def test_runs_with_experts_lie_in_the_printed_band(rows: dict[str, RowScore], runs: dict[str, Run]):
     scored = expert_rows(rows, runs)
     inside = [row.low_s <= row.predicted_step_time_s / (1 + row.step_time_error) <= row.high_s for row in scored]
-    assert np.mean(inside) > 0.75
+    assert np.mean(inside) > 0.8
 
 
 def test_every_run_with_experts_fits(rows: dict[str, RowScore], runs: dict[str, Run]):
@@ -82,7 +82,7 @@ def test_experts_on_tpu_without_a_fit(
 
 
 def test_measured_runs_lie_in_the_printed_band(result: Backtest):
-    assert result.coverage > 0.8
+    assert result.coverage > 0.85
 
 
 def test_memory_of_measured_runs(result: Backtest):
@@ -93,16 +93,39 @@ def test_memory_of_measured_runs(result: Backtest):
 
 
 def test_runs_that_ran_are_rarely_refused(result: Backtest, rows: dict[str, RowScore], runs: dict[str, Run]):
-    # rows known to move states or activations to the host are outside the model
-    offloading = ("llmq", "mbridge", "tpu:tpu-v6e")
     refused = [name for name, row in rows.items() if row.fits == "does_not_fit" and runs[name].kind == "step"]
-    own = [name for name in refused if not (runs[name].source or "").startswith(offloading)]
-    assert len(own) <= 0.02 * result.step_time.rows, own
+    assert len(refused) <= 0.015 * result.step_time.rows, refused
+    assert result.memory.false_ooms <= len(refused)
 
 
-@pytest.mark.parametrize("name", ["bigscience-176b-prequel/740", "bigscience-176b-prequel/775"])
-def test_labelled_out_of_memory(rows: dict[str, RowScore], name: str):
-    assert rows[name].fits == "does_not_fit"
+def test_rows_that_keep_memory_on_the_host_are_counted_apart(result: Backtest, rows: dict[str, RowScore]):
+    without = [name for name, row in rows.items() if row.predicted_step_time_s is not None and row.fits is None]
+    assert sum(result.memory.left_out.values()) == len(without) == 50
+
+
+OUT_OF_MEMORY = [
+    "bigscience-176b-prequel/740", "bigscience-176b-prequel/775",
+    "korthikanti-2022-mem/535", "korthikanti-2022-mem/539",
+]  # fmt: skip
+"""Every row that is known not to fit: ran out of memory, or reads more than its card holds."""
+
+
+def test_no_false_fit_among_the_rows_that_did_not_fit(rows: dict[str, RowScore], runs: dict[str, Run]):
+    named = [name for name, run in runs.items() if run.kind == "oom" or (run.memory_gb or 0) > 85.9 and "mem/" in name]
+    assert {name for name in named if rows[name].fits} == set(OUT_OF_MEMORY)
+    assert {rows[name].fits for name in OUT_OF_MEMORY} == {"does_not_fit"}
+
+
+def test_memory_of_each_source_is_not_off_in_one_direction(rows: dict[str, RowScore], runs: dict[str, Run]):
+    for source in {run.source for run in runs.values()}:
+        errors = [row.memory_error for name, row in rows.items() if runs[name].source == source and row.memory_error]
+        assert not errors or abs(np.median(errors)) < 0.07, source
+
+
+def test_primary_fp8_weights(rows: dict[str, RowScore]):
+    # MLPerf v5.0, Llama 3.1 405B: 56.4 and 63.1 GB on H100, 100.4 GB on GB200, weights in fp8 only
+    errors = [rows[f"mlperf-v5.0/{number}"].memory_error for number in (119, 122, 111)]
+    assert max(map(abs, errors)) < 0.1
 
 
 @pytest.mark.parametrize("number", [849, 850, 851, 852])
@@ -127,15 +150,15 @@ def test_recompute_modes_of_the_megatron_table(rows: dict[str, RowScore]):
     errors = [row.step_time_error for name, row in rows.items() if name.startswith("korthikanti-2022")]
     sizes = np.abs([error for error in errors if error is not None])
     assert len(sizes) == 8
-    assert sizes.mean() < 0.045
-    assert sizes.max() < 0.08
+    assert sizes.mean() < 0.035
+    assert sizes.max() < 0.07
 
 
 def test_a_530b_model_on_thousands_of_accelerators(rows: dict[str, RowScore]):
-    # arXiv:2201.11990: 60.1, 50.2, 44.4 s on 2240, 2800, 3360 A100
+    # arXiv:2201.11990: 60.1, 50.2, 44.4 s on 2240, 2800, 3360 A100 of 80 GB
     errors = [row.step_time_error for name, row in rows.items() if name.startswith("mt-nlg")]
     assert len(errors) == 3
-    assert max(map(abs, errors)) < 0.14
+    assert max(map(abs, errors)) < 0.09
 
 
 def test_a_405b_model_within_six_percent(rows: dict[str, RowScore], runs: dict[str, Run]):
@@ -145,7 +168,7 @@ def test_a_405b_model_within_six_percent(rows: dict[str, RowScore], runs: dict[s
         if (runs[name].model or "").startswith("Llama 3.1 405B") and row.step_time_error is not None
     ]
     assert len(errors) >= 5
-    assert np.mean(np.abs(errors)) < 0.06
+    assert np.mean(np.abs(errors)) < 0.04
 
 
 def test_layout_sweeps_keep_their_order(result: Backtest):

@@ -50,6 +50,9 @@ def test_the_wheel_holds_code_types_licence_and_data(wheel: Path) -> None:
     assert wheel.name == f"clusterbuy-{__version__}-py3-none-any.whl"
     for name in (
         "optimizer/py.typed",
+        "optimizer/report/terms.yaml",
+        "optimizer/report/templates/page.html.j2",
+        "optimizer/report/templates/style.css",
         "optimizer/cli/main.py",
         "optimizer/_data/models/platforms/h200-sxm.yaml",
         "optimizer/_data/models/bands.yaml",

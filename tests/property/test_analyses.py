@@ -12,7 +12,7 @@ from optimizer.analysis.family import Family
 from optimizer.analysis.lines import line_of
 from optimizer.analysis.optimum import Effort
 from optimizer.analysis.pareto import cheapest_by_finish
-from optimizer.analysis.scales import quote_knob
+from optimizer.analysis.scales import one_quote, quote_knob
 from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
 from optimizer.solver.planner import Modes
@@ -40,7 +40,7 @@ def test_the_curve_of_optimal_values_matches_independent_solves(seed: int) -> No
     """Budgets included: 9 factors a problem, each solved from nothing."""
     world = least_cost(seed).frame()
     knob = quote_knob(world, "q0")
-    family = Family(inputs(world), knob, effort(), Modes())
+    family = Family(inputs(world), one_quote(world, "q0"), effort(), Modes())
     pieces = envelope(LOW, HIGH, family.best, family.close)
     for step in range(9):
         factor = LOW + (HIGH - LOW) * step / 8
@@ -58,7 +58,7 @@ def test_without_budgets_the_curve_is_concave(seed: int) -> None:
         found.scenario.pop("budget", None)
 
     world = least_cost(seed).changed(unlimited).frame()
-    family = Family(inputs(world), quote_knob(world, "q0"), effort(), Modes())
+    family = Family(inputs(world), one_quote(world, "q0"), effort(), Modes())
     lines = [piece.line for piece in envelope(LOW, HIGH, family.best, family.close) if piece.line]
     slopes = [line.slope for line in lines]
     assert slopes == sorted(slopes, reverse=True)

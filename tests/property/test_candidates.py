@@ -182,7 +182,7 @@ def complexity(layout: Layout) -> tuple[int, ...]:
     return (
         replica, RECOMPUTE.index(layout.recompute), layout.virtual_pipeline, layout.tensor_parallel,
         layout.pipeline_parallel, layout.context_parallel, layout.expert_parallel, layout.expert_tensor_parallel,
-        layout.micro_batch, layout.sharding_stage,
+        layout.sharding_stage, layout.micro_batch,
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from optimizer.units import round_money
 from tests.property.clauses import clauses
 from tests.unit.solver.deciding import planned
 
-SEEDS_PER_BLOCK = 35
+SEEDS_PER_BLOCK = 25
 
 
 def answer(plan: Plan) -> tuple[str, Decimal | None]:
@@ -42,7 +42,7 @@ def test_three_solvers_agree_to_the_cent_under_every_clause(block: int) -> None:
 def test_every_clause_is_met_by_a_plan() -> None:
     """Counted over the plans of many seeds, so that a clause that no instance reaches is noticed."""
     met: Counter[str] = Counter()
-    for seed in range(20_000, 20_080):
+    for seed in range(20_000, 20_070):
         world = clauses(seed).frame()
         plan = planned(world)
         lines = {line.item for line in plan.cost.lines if line.amount} if plan.cost else set()

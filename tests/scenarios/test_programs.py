@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from optimizer.analysis.pareto import pareto
-from optimizer.api import load, solve, verify
+from optimizer.api import inputs_of, load, solve, verify
 from optimizer.errors import InputError
 from optimizer.io.json_text import plan_json
 from optimizer.io.shipped import shipped
 from optimizer.results import Plan
+from optimizer.solver.model import build_model
+from optimizer.solver.planner import Modes, prepare
 
 BRIDGE = shipped("scenarios") / "bridge.yaml"
 PROGRAM = shipped("scenarios") / "capacity-program.yaml"
@@ -57,6 +58,9 @@ def test_plans_of_several_runs_verify(bridge: Plan, program: Plan, tmp_path: Pat
         assert verify(file).ok
 
 
-def test_an_analysis_made_for_one_run_says_so():
-    with pytest.raises(InputError, match="workloads: 2 workloads"):
-        pareto(load(BRIDGE))
+def test_a_model_over_runs_that_are_not_listed_is_refused():
+    """What is not listed would be missing in it: an answer from it could be wrong."""
+    problem = prepare(inputs_of(load(BRIDGE)), Modes()).problem
+    assert problem.windows is not None
+    with pytest.raises(InputError, match="workloads: 2 workloads with more modes than can be listed"):
+        build_model(problem)

@@ -63,8 +63,8 @@ def write_xlsx(path: Path, pages: Sequence[Page]) -> None:
     Raises:
         InputError: The file cannot be written.
     """
-    import xlsxwriter  # type: ignore[import-untyped]  # noqa: PLC0415 - only when a workbook is written
-    from xlsxwriter.exceptions import FileCreateError  # type: ignore[import-untyped]  # noqa: PLC0415
+    import xlsxwriter  # noqa: PLC0415 - only when a workbook is written
+    from xlsxwriter.exceptions import FileCreateError  # noqa: PLC0415
 
     options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
     book = xlsxwriter.Workbook(str(path), options)

@@ -26,7 +26,7 @@ from optimizer.solver.check.supply import supply_breaches
 from optimizer.solver.check.totals import total_breaches
 from optimizer.units import MONEY_DIGITS
 
-__all__ = ["Breach", "Facts", "check"]
+__all__ = ["Breach", "Facts", "case_of", "check"]
 
 MOST_READINGS = 256
 """Most combinations of lot deliveries tried before the nearest one is reported."""
@@ -59,6 +59,11 @@ def check(plan: Plan, facts: Facts) -> tuple[Breach, ...]:
                 return ()
             found = breaches if found is None or len(breaches) < len(found) else found
         return found or ()
+
+
+def case_of(plan: Plan, facts: Facts) -> Case:
+    """Return a plan that holds joined with its facts, for those who show what the checker counts."""
+    return next(_cases(plan, facts))
 
 
 def _cases(plan: Plan, facts: Facts) -> islice[Case]:

@@ -80,6 +80,9 @@ def _number_breaches(case: Case, holding: Holding) -> Breaches:
         yield from same_money("unit_price", where, award.unit_price, price, award.currency)
     else:
         yield Breach("currency", where, award.currency, " or ".join(sorted(price_currencies(holding, case.facts))))
+    tax = holding.quote.tax
+    if award.tax_included is not None:  # plans of earlier versions do not state it
+        yield from same("tax_included", where, award.tax_included, tax.rate if tax.included else None)
     cost = total(award_payments(case, holding))
     yield from same_money("cost", where, award.cost, cost, case.currency)
 

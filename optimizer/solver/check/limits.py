@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 
@@ -50,10 +51,14 @@ def _near(stated: Decimal | None, computed: Decimal | int | None) -> bool:
 
 
 def _deadlines(case: Case) -> Iterator[Pair]:
-    """Yield days from today to the end of each run and to the last day it may use."""
+    """Yield days from today to the end of each run and to its deadline, both with the margin kept free before it."""
     for run in case.runs:
-        _, last = window(case, case.scenario.workloads[run.name])
-        yield (run.end - case.scenario.today).days, (last - case.scenario.today).days
+        workload = case.scenario.workloads[run.name]
+        _, last = window(case, workload)
+        margin = workload.deadline_margin_days
+        if workload.deadline is None or last + dt.timedelta(days=margin) != workload.deadline:
+            margin = 0  # the horizon ends before
+        yield (run.end - case.scenario.today).days + margin, (last - case.scenario.today).days + margin
 
 
 def _memory(case: Case) -> Iterator[Pair]:

@@ -58,6 +58,25 @@ def excess(units: Iterable[tuple[Platform, int]], zones: Mapping[str, Zone]) -> 
     return "" if _place(*_merged(needs, [zone.racks for zone in zones.values()])) else "racks"
 
 
+def fewest(units: Iterable[tuple[Platform, int]], zones: Mapping[str, Zone]) -> int:
+    """Return the rack positions that hold the units when each platform fills its densest zones first.
+
+    Exact for one platform; several that want the same zone may need more.
+    """
+    return sum(_fewest(platform, count, zones) for platform, count in units)
+
+
+def _fewest(platform: Platform, left: int, zones: Mapping[str, Zone]) -> int:
+    fits = sorted(((fit(platform, zone), zone.racks) for zone in zones.values()), key=lambda pair: -_per_rack(pair[0]))
+    positions = 0
+    for each, racks in fits:
+        if not each.units or left <= 0:
+            continue
+        groups = min(racks // each.positions, -(-left // each.units))
+        positions, left = positions + groups * each.positions, left - groups * each.units
+    return positions
+
+
 @dataclass(frozen=True, slots=True)
 class Need:
     """Units of a platform to be placed, and how they fit in each zone."""

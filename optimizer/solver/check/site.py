@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 
 from optimizer.schema.platform import Platform
@@ -11,7 +12,7 @@ from optimizer.schema.scenario import Site
 from optimizer.solver.check.case import ONE_DAY, Case
 from optimizer.solver.check.facts import Breach, Breaches
 from optimizer.solver.check.hall import Draw, draws
-from optimizer.solver.check.racks import excess
+from optimizer.solver.check.racks import excess, fewest
 
 
 def site_breaches(case: Case) -> Breaches:
@@ -48,13 +49,45 @@ def _rack_breaches(case: Case, name: str, site: Site, day: dt.date) -> Breaches:
         yield Breach(limit, f"{name} on {day}", stated, "fewer units fit in its racks")
 
 
-def power_pairs(case: Case) -> Iterator[tuple[Decimal, Decimal | None]]:
-    """Yield the power used and available, kW, at each site on each day on which one of them changes."""
+@dataclass(frozen=True, slots=True)
+class SiteStep:
+    """What stands at a site from a day on.
+
+    Attributes:
+        site: Name of the site.
+        day: First day.
+        used: Provisioned kW, or racks.
+        available: What may stand there; None without a limit.
+    """
+
+    site: str
+    day: dt.date
+    used: Decimal
+    available: Decimal | None
+
+
+def power_steps(case: Case) -> Iterator[SiteStep]:
+    """Yield the power of each site on each day on which what is used or available changes."""
     installed = list(draws(case, "provisioned", None))
     for name, site in case.scenario.sites.items():
         here = [draw for draw in installed if draw.site == name]
         for day in _event_days(case, site, here):
-            yield power_on(here, day), power_limit(site, day)
+            yield SiteStep(name, day, power_on(here, day), power_limit(site, day))
+
+
+def rack_steps(case: Case) -> Iterator[SiteStep]:
+    """Yield the fewest racks that hold what stands at each site with zones, on each day on which that changes."""
+    installed = list(draws(case, "provisioned", None))
+    for name, site in case.scenario.sites.items():
+        if site.zones is not None:
+            racks = Decimal(sum(zone.racks for zone in site.zones.values()))
+            for day in _event_days(case, site, [draw for draw in installed if draw.site == name]):
+                yield SiteStep(name, day, Decimal(fewest(units_on(case, name, day), site.zones)), racks)
+
+
+def power_pairs(case: Case) -> Iterator[tuple[Decimal, Decimal | None]]:
+    """Yield the power used and available, kW, at each site on each day on which one of them changes."""
+    return ((step.used, step.available) for step in power_steps(case))
 
 
 def power_on(draws_here: list[Draw], day: dt.date) -> Decimal:

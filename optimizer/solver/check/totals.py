@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from math import prod
 from typing import TypeVar
 
 from optimizer.results import Cost
@@ -13,6 +12,7 @@ from optimizer.solver.check.after import POLICIES
 from optimizer.solver.check.case import Case
 from optimizer.solver.check.cash import cash, present_value, total
 from optimizer.solver.check.facts import Breach, Breaches, holds, same, same_money
+from optimizer.solver.check.lines import line_breaches
 from optimizer.solver.check.payments import Payment
 from optimizer.solver.check.policy import by_fiscal_year
 
@@ -25,9 +25,13 @@ def total_breaches(case: Case, cost: Cost, payments: list[Payment]) -> Breaches:
     """Yield a breach for each number of the plan's cost and objective that is not what its facts give."""
     npv = present_value(payments, case.scenario.today, case.scenario.finance.discount_rate)
     yield from same("cost.currency", "", cost.currency, case.currency)
+    if cost.discount_rate is not None:
+        yield from same("cost.discount_rate", "", cost.discount_rate, case.scenario.finance.discount_rate)
+    if cost.fiscal_year_start is not None:
+        yield from same("cost.fiscal_year_start", "", cost.fiscal_year_start, case.scenario.fiscal_year_start)
     yield from same_money("cost.total", "", cost.total, total(payments), case.currency)
     yield from same_money("cost.npv", "", cost.npv, npv, case.currency)
-    yield from _factor_breaches(cost)
+    yield from line_breaches(case, cost, payments)
     stated_lines = _grouped((line.item, line.amount) for line in cost.lines)
     yield from _group_breaches("cost.lines", case, stated_lines, _sums((paid.item, paid.amount) for paid in payments))
     stated_cash = _grouped(((paid.date, paid.item), paid.amount) for paid in cost.cash)
@@ -37,15 +41,6 @@ def total_breaches(case: Case, cost: Cost, payments: list[Payment]) -> Breaches:
     yield from _group_breaches("cost.by_fiscal_year", case, years, by_fiscal_year(case, payments))
     yield from _after_breaches(case, cost)
     yield from _objective_breaches(case, npv)
-
-
-def _factor_breaches(cost: Cost) -> Breaches:
-    for index, line in enumerate(cost.lines):
-        product = prod((factor.value for factor in line.factors), start=Decimal(1))
-        where = f"{line.item} [{index}]"
-        if not line.factors:
-            yield Breach("cost.lines.factors", where, "no factors", "the factors whose product is the amount")
-        yield from same_money("cost.lines.factors", where, line.amount, product, cost.currency)
 
 
 def _grouped(pairs: Iterable[tuple[Key, Decimal]]) -> dict[Key, tuple[Decimal, int]]:

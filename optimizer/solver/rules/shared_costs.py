@@ -6,11 +6,10 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import partial
 
 from optimizer.cost.after import After
-from optimizer.cost.charge import Charge
+from optimizer.cost.charge import Charge, Factor
 from optimizer.cost.entries import COUNTED, counted_charge, matches, pieces_per_unit, run_charge, shared_charge, table
 from optimizer.cost.frame import Frame
 from optimizer.cost.items import energy_charge, hall_charge
@@ -44,12 +43,12 @@ def counted(builder: Builder) -> None:
 
 def _rows(
     builder: Builder, entry: CostEntry, parts: Sequence[tuple[Order, PieceVar, After, int]]
-) -> list[list[tuple[Decimal, int]]]:
+) -> list[list[tuple[Factor, int]]]:
     """Return, per part, the variables of its units by amount; count stays within the row that is chosen."""
     rows = table(entry, builder.frame)
     if len(rows) == 1:
         return [[(rows[0][1], part)] for *_, part in parts]
-    found: list[list[tuple[Decimal, int]]] = [[] for _ in parts]
+    found: list[list[tuple[Factor, int]]] = [[] for _ in parts]
     switches: list[Term] = []
     for number, (first, amount) in enumerate(rows):
         last = rows[number + 1][0] - 1 if number + 1 < len(rows) else None
@@ -86,8 +85,8 @@ class Span:
     name: str
     orders: tuple[Order, ...]
     last_day: Callable[[Option, After], dt.date]
-    charges: Callable[[Decimal, dt.date, dt.date], list[Charge]]
-    rows: tuple[tuple[int, Decimal], ...]
+    charges: Callable[[Factor, dt.date, dt.date], list[Charge]]
+    rows: tuple[tuple[int, Factor], ...]
     count: tuple[Term, ...]
 
 
@@ -121,7 +120,7 @@ def _entry_span(builder: Builder, entry: CostEntry, platform: str, orders: Seque
     frame = builder.frame
     count = tuple(t for order in orders for t in order.units(pieces_per_unit(entry, order.option)))
 
-    def charges(amount: Decimal, first: dt.date, last: dt.date) -> list[Charge]:
+    def charges(amount: Factor, first: dt.date, last: dt.date) -> list[Charge]:
         idle = After("idle", frame.last_day)
         charge = shared_charge(entry, amount, [(orders[0].option, first, last)], idle, frame)
         return [charge] if charge else []
@@ -140,7 +139,7 @@ def _power_spans(builder: Builder, entry: CostEntry, platform: str, orders: Sequ
     for name in sorted({order.option.site for order in orders if order.option.site}):
         own = tuple(order for order in orders if order.option.site == name)
         site = frame.site(name)
-        one = ((1, entry.kw),)
+        one = ((1, Factor("power", entry.kw, "kW", f"scenario costs, {entry.name}")),)
         hall = partial(_hall, site, frame)
         energy = partial(_energy, site, frame, f"draw of {entry.name}")
         label = f"{entry.name} {platform} {name}"
@@ -148,12 +147,12 @@ def _power_spans(builder: Builder, entry: CostEntry, platform: str, orders: Sequ
         yield Span(f"{label} energy", own, lambda o, a: a.last_day_of_energy(o, frame), energy, one, ())
 
 
-def _hall(site: Site, frame: Frame, kw: Decimal, first: dt.date, last: dt.date) -> list[Charge]:
-    return list(hall_charge(site, kw, first, last, frame))
+def _hall(site: Site, frame: Frame, kw: Factor, first: dt.date, last: dt.date) -> list[Charge]:
+    return list(hall_charge(site, kw.value, first, last, frame))
 
 
-def _energy(site: Site, frame: Frame, name: str, kw: Decimal, first: dt.date, last: dt.date) -> list[Charge]:
-    return list(energy_charge(site, kw, name, first, last, frame))
+def _energy(site: Site, frame: Frame, name: str, kw: Factor, first: dt.date, last: dt.date) -> list[Charge]:
+    return list(energy_charge(site, kw.value, name, first, last, frame))
 
 
 def _book_span(builder: Builder, span: Span) -> None:
@@ -173,13 +172,13 @@ def _book_span(builder: Builder, span: Span) -> None:
             builder.ledger.book(index, _recurring(span, amount, earliest, day))
 
 
-def _recurring(span: Span, amount: Decimal, first: dt.date, last: dt.date) -> list[Charge]:
+def _recurring(span: Span, amount: Factor, first: dt.date, last: dt.date) -> list[Charge]:
     """Charges between two days that are not paid once."""
     once = span.charges(amount, first, first - dt.timedelta(1))
     return [] if once else span.charges(amount, first, last)
 
 
-def _before(span: Span, amount: Decimal, earliest: dt.date, day: dt.date) -> list[Charge]:
+def _before(span: Span, amount: Factor, earliest: dt.date, day: dt.date) -> list[Charge]:
     return _recurring(span, amount, earliest, day - dt.timedelta(1))
 
 
@@ -229,11 +228,11 @@ def _last_needs(builder: Builder, span: Span, order: Order) -> Iterable[tuple[li
             yield [(order.index, -1), (index, -1)], span.last_day(order.option, after), 1
 
 
-def _span_rows(builder: Builder, span: Span) -> list[tuple[tuple[int, Decimal], int | None]]:
+def _span_rows(builder: Builder, span: Span) -> list[tuple[tuple[int, Factor], int | None]]:
     """Return the rows of the table with the Boolean that says which holds (None: only one)."""
     if len(span.rows) == 1:
         return [(span.rows[0], None)]
-    found: list[tuple[tuple[int, Decimal], int | None]] = []
+    found: list[tuple[tuple[int, Factor], int | None]] = []
     for number, (first, amount) in enumerate(span.rows):
         last = span.rows[number + 1][0] - 1 if number + 1 < len(span.rows) else INFINITY
         used = builder.model.boolean(f"{span.name} {first}+")
@@ -278,7 +277,7 @@ def per_run(builder: Builder) -> None:
                 _book_runs(builder, entry, amount, [] if used is None else [used], orders)
 
 
-def _book_runs(builder: Builder, entry: CostEntry, amount: Decimal, row: list[int], orders: Sequence[Order]) -> None:
+def _book_runs(builder: Builder, entry: CostEntry, amount: Factor, row: list[int], orders: Sequence[Order]) -> None:
     for pool in builder.problem.pools:
         own = [order for order in orders if order.option.pool == pool.name]
         groups: dict[tuple[str, dt.date], list[int]] = defaultdict(list)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from optimizer.api import load
 from optimizer.io.loaded import Loaded
-from optimizer.schema.ranges import Range, Ranges
+from optimizer.schema.ranges import Assumed, Range, Ranges
 
 SCENARIO = """
 name: small
@@ -60,5 +60,25 @@ def small(folder: Path, *sets: str, hourly: bool = False) -> Loaded:
 
 def ranges(loaded: Loaded, low: float, high: float) -> Ranges:
     """Return the shipped ranges with another one for binding quotes."""
-    span = Range(how="times", low=low, high=high, note="test")
+    span = Range(how="times", low=low, high=high, note="test", assumed=Assumed(by="test", date="2027-01-01"))
     return loaded.library.ranges.model_copy(update={"price_binding": span})
+
+
+def two_runs(folder: Path, *sets: str) -> Loaded:
+    """Return the market with a second run of 4 nodes for 20 days, or 8 for 10, after the first; due two months later."""
+    small(folder)
+    first = "    release: 2027-02-01\n    deadline: 2027-05-31\n"
+    second = """\
+    release: 2027-02-01
+    deadline: 2027-07-31
+  tune:
+    modes:
+      - {platform: h100-sxm, nodes: 4, days: 20, source: invented}
+      - {platform: h100-sxm, nodes: 8, days: 10, source: invented}
+    after: [train]
+    deadline: 2027-09-30
+"""
+    (folder / "two.yaml").write_text(
+        SCENARIO.replace(first, second).replace("name: small", "name: two"), encoding="utf-8"
+    )
+    return load(folder / "two.yaml", sets=sets)

@@ -41,8 +41,8 @@ def test_what_a_plan_gives_up_and_gains(tmp_path: Path) -> None:
     assert isinstance(result, Alternatives)
     best, last = result.plans[0], result.plans[-1]
     assert (best.gives_up, best.gains) == ((), ())
-    assert last.gives_up == ("10.00 more USD of present value", "10.00 more USD of cash in the first year")
-    assert last.gains == ("10 fewer days to the finish", "buys from Crates")
+    assert last.gives_up == ("10.00 USD more present value", "10.00 USD more cash in the first year")
+    assert last.gains == ("10 days earlier", "buys from Crates")
 
 
 def test_an_infeasible_scenario_has_a_conflict_instead(tmp_path: Path) -> None:

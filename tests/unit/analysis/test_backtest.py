@@ -65,20 +65,35 @@ def test_experts_take_the_card_of_their_name_or_shape(model: str, values: dict[s
 
 
 @pytest.mark.parametrize(
-    ("notes", "launch", "layers", "split"),
+    ("columns", "expected"),
     [
-        ("recipe preset X, CUDA graphs transformer_engine", "graphs", 1, 1),
-        ("container; tokendrop; w/o MTP", "fixed", 0, 1),
-        ("recipe preset X; ETP4", "eager", 1, 4),
-        ("nothing of it", None, 1, 1),
+        ({"launch": "graphs", "routing": "real", "mtp_layers": 0}, ("graphs", "real", 0, 1)),
+        ({"launch": "fixed", "expert_tensor_parallel": 4}, ("fixed", "forced", 1, 4)),
+        ({}, (None, "forced", 1, 1)),
     ],
 )
-def test_notes_tell_how_experts_ran(notes: str, launch: str | None, layers: int, split: int):
-    case = case_of(changed(model="DeepSeek-V3", notes=notes, **MOE), LIBRARY)
-    assert case.setup.launch == launch
-    assert case.setup.architecture.mtp_layers == layers
-    assert case.layout.expert_tensor_parallel == split
-    assert ("launch of MoE layers unknown: the stack's default" in case.readings) == (launch is None)
+def test_columns_tell_how_experts_ran(columns: dict[str, object], expected: tuple[str | None, str, int, int]):
+    case = case_of(changed(model="DeepSeek-V3", **columns, **MOE), LIBRARY)
+    setup, split = case.setup, case.layout.expert_tensor_parallel
+    assert (setup.launch, setup.routing, setup.architecture.mtp_layers, split) == expected
+    assert ("launch blank: the stack's default" in case.readings) == (setup.launch is None)
+    assert ("mtp_layers blank: as in the card" in case.readings) == ("mtp_layers" not in columns)
+    assert ("routing blank: forced, as benchmarks do" in case.readings) == ("routing" not in columns)
+
+
+def test_an_unknown_launch_is_named():
+    with pytest.raises(SkippedRun, match="launch lazy is unknown"):
+        case_of(changed(model="DeepSeek-V3", launch="lazy", **MOE), LIBRARY)
+
+
+def test_a_run_that_keeps_memory_on_the_host_has_no_verdict():
+    crowded = changed(micro_batch=16, sequence_length=131_072, memory_gb=70.0, recompute="none")
+    result, (row, other) = backtest([crowded, dataclasses.replace(crowded, offload="activations")], LIBRARY)
+    assert (row.fits, other.fits) == ("does_not_fit", None)
+    assert other.step_time_error == row.step_time_error
+    assert other.memory_error is other.predicted_memory_gb is None
+    assert result.memory.false_ooms == 1
+    assert list(result.memory.left_out.values()) == [1]
 
 
 def test_recompute_is_the_least_that_fits():
@@ -134,6 +149,15 @@ def test_recipes_by_name(text: str, stage_bytes: tuple[float, float, float]):
     recipe = parse_recipe(text)
     assert recipe is not None
     assert (recipe.weights_bytes, recipe.gradient_bytes, recipe.optimizer_bytes) == stage_bytes
+
+
+def test_primary_fp8_weights_have_no_copy_beside_them():
+    usual, primary = (
+        backtest([changed(state_recipe=text, memory_gb=60.0)], LIBRARY)[1][0].predicted_memory_gb
+        for text in ("4 + 12/D", "primary fp8: 4 + 12/D")
+    )
+    # one byte per matrix weight of 8.03e9 less two tables of 128,256 x 4,096
+    assert usual - primary == pytest.approx(8.03 - 2 * 128_256 * 4096 / 1e9, rel=0.01)
 
 
 def test_text_that_is_no_recipe():

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from optimizer.analysis.explain import Explanation, Question, explain
+from optimizer.analysis.explain import Explanation, Question, UndecidedError, explain
 from optimizer.analysis.nodes import why_nodes
 from optimizer.analysis.reasons import grouped
+from optimizer.api import SolveOptions
 from optimizer.cost.frame import Frame
 from optimizer.errors import InputError
 from optimizer.results import Conflict, Rejection
-from tests.unit.analysis.files import OPTIONS, bench, loaded
+from tests.unit.analysis.files import OPTIONS, bench, loaded, written
 from tests.unit.cost.world import frame, platform, purchase, quote, site, stated, workload
 
 MODES = [stated(2, 30), stated(2, 30, "crate"), stated(3, 30, "tub")]
@@ -111,16 +112,53 @@ def test_a_condition_rejects(question: dict[str, str], limit: str, tmp_path: Pat
     assert (found.answer, found.gap) == ("rejected", None)
     assert found.rejection is not None
     assert (found.rejection.limit, found.rejection.reason) == (limit, "price on request")
-    assert [change.what for change in found.would_win_if] == [limit]
+    assert not found.would_win_if  # no setting makes a price
+    assert found.conflict is not None
+    assert [item.name for item in found.conflict.limits] == [limit]
 
 
 def test_a_limit_rejects_with_what_it_needs(tmp_path: Path) -> None:
-    """Crates cost 260 and the budget is 230."""
+    """Crates cost 260 and the budget is 230; with the money they would cost 60 more than two boxes."""
     world = market(budget={"total": 230})
     for question in ({"platform": "crate"}, {"vendor": "Crates"}, {"quote": "crates"}):
-        rejection = asked(tmp_path, world, **question).rejection
-        assert rejection is not None
-        assert (rejection.limit, rejection.needed, rejection.available) == ("budget", 260, 230)
+        found = asked(tmp_path, world, **question)
+        assert found.rejection is not None
+        assert (found.rejection.limit, found.rejection.needed, found.rejection.available) == ("budget", 260, 230)
+        (change,) = found.would_win_if
+        assert (change.what, change.to, change.set, change.alone, change.then) == (
+            "budget", 260, "budget.total=260.00", True, 60,
+        )  # fmt: skip
+        assert applied(world, tmp_path, [str(change.set)], **question) == "dearer"
+        assert applied(world, tmp_path, ["budget.total=259.99"], **question) == "rejected"
+
+
+def applied(world: Frame, folder: Path, sets: list[str], **question: str) -> str:
+    """Return the answer once changes are pasted."""
+    path, library = written(world, folder)
+    found = explain(path, library=library, sets=sets, options=OPTIONS, question=Question(**question))
+    assert isinstance(found, Explanation)
+    return found.answer
+
+
+def test_the_next_limit_in_the_way_is_changed_too(tmp_path: Path) -> None:
+    """Two crates cost 260 of 230, and take 10 kW each of 18: the first limit met is not the last."""
+    hall = {"hall": site(power=[{"from": "2027-01-01", "kw": 18}])}
+    small = platform("box", node_power_kw={"provisioned": 9, "training": 8, "idle": 2})
+    world = market(budget={"total": 230}, sites=hall)
+    world = Frame(world.scenario, {**world.platforms, "box": small}, world.quotes)
+    for question in ({"platform": "crate"}, {"vendor": "Crates"}, {"quote": "crates/node"}):
+        found = asked(tmp_path, world, **question)
+        assert found.answer == "rejected"
+        assert {change.what: (change.from_, change.to, change.alone) for change in found.would_win_if} == {
+            "power": (18, 20, False), "budget": (230, 260, False),
+        }  # fmt: skip
+        assert {change.then for change in found.would_win_if} == {Decimal(60)}
+        sets = [str(change.set) for change in found.would_win_if]
+        assert applied(world, tmp_path, sets, **question) == "dearer"
+        for place, less in enumerate(("budget.total=259.99", "sites.hall.power.0.kw=19.999")):
+            fewer = [*sets[:place], less, *sets[place + 1 :]]
+            assert {text.partition("=")[0] for text in fewer} == {text.partition("=")[0] for text in sets}
+            assert applied(world, tmp_path, fewer, **question) == "rejected"
 
 
 def test_unknown_names_and_two_questions_are_refused(tmp_path: Path) -> None:
@@ -136,6 +174,16 @@ def test_an_infeasible_scenario_answers_with_its_conflict_whatever_is_asked(tmp_
     found = explain(world, options=OPTIONS, question=Question(platform="crate"))
     assert isinstance(found, Conflict)
     assert [change.set for change in found.relaxations] == ["budget.total=200.00"]
+
+
+def test_out_of_time_nothing_is_claimed(tmp_path: Path) -> None:
+    """What arithmetic alone tells is still told, as the least and without a cure; else there is no answer."""
+    moment = SolveOptions(workers=1, time_limit_s=1e-6)
+    found = explain(loaded(market(budget={"total": 199}), tmp_path), options=moment)
+    assert isinstance(found, Conflict)
+    assert ([limit.name for limit in found.limits], found.cut_short, found.relaxations) == (["budget"], True, ())
+    with pytest.raises(UndecidedError, match="raise --time-limit"):
+        explain(loaded(market(), tmp_path), options=moment)
 
 
 def test_what_one_more_unit_is_worth(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from optimizer.analysis.pareto import pareto
+from optimizer.api import SolveOptions
 from optimizer.errors import InputError
 from tests.unit.analysis.small import small
 
@@ -44,6 +45,19 @@ def test_a_later_plan_that_costs_the_same_is_left_out(tmp_path: Path) -> None:
     front = pareto(loaded)
     assert front is not None
     assert [point.finish for point in front.points] == [dt.date(2027, 5, 11)]
+
+
+@pytest.mark.parametrize("solver", ["highs", "enumerate"])
+def test_every_solver_finds_the_same_front(tmp_path: Path, solver: str) -> None:
+    modes = (
+        "[{platform: h100-sxm, nodes: 2, days: 100, source: x}, {platform: h100-sxm, nodes: 4, days: 50, source: x}]"
+    )
+    loaded = small(tmp_path, f"workloads.train.modes={modes}")
+    own, other = (pareto(loaded, options=SolveOptions(solver=name)) for name in ("auto", solver))  # type: ignore[arg-type]
+    assert own is not None
+    assert other is not None
+    assert own.points == other.points
+    assert len(own.points) == 2
 
 
 def test_no_plan_no_front(tmp_path: Path) -> None:

@@ -17,8 +17,10 @@ from optimizer.cost.frame import Frame
 from optimizer.io.scenario import load_scenario
 from optimizer.results import Conflict, Relaxation
 from optimizer.solver.conflict import conflict_of
+from optimizer.solver.relax import RELAXATIONS
 from tests.unit.analysis.files import OPTIONS, bench, written
 from tests.unit.cost.world import block, frame, hourly, platform, purchase, quote, site, workload
+from tests.unit.solver.test_every_cause import trained
 
 ONE_LOT = [{"units": 1, "date": "2027-01-01"}]
 
@@ -112,7 +114,16 @@ SINGLE: dict[str, tuple[Frame, str, str | None]] = {
         "policy.allow_expired_quotes=true",
         None,
     ),
+    "evidence": (
+        trained(nodes=4, policy={"minimum_evidence": "pilot_multi_node"}),
+        "policy.minimum_evidence=public_run",
+        "policy.minimum_evidence=pilot_single_node",
+    ),
 }  # fmt: skip
+
+
+def test_there_is_a_case_for_every_limit_that_can_be_lifted() -> None:
+    assert set(SINGLE) == set(RELAXATIONS)
 
 
 @pytest.mark.parametrize("cause", SINGLE)
@@ -167,6 +178,25 @@ def test_the_joint_change_is_the_smallest_in_proportion(tmp_path: Path) -> None:
     assert {change.set for change in conflict.joint} == {"budget.total=400.00", "workloads.train.deadline=2027-01-10"}
 
 
+def test_each_fiscal_year_is_a_limit_of_its_own(tmp_path: Path) -> None:
+    """200 for two boxes in 2027; 60 a year to run them, at the end of each month of both years."""
+    staff = [{"name": "staff", "per": "cluster", "amount": 60, "every": "year"}]
+    money: dict[str, Any] = {"total": 900, "by_fiscal_year": {"2027": 260, "2028": 59}}
+    world = frame(quote(purchase(100)), costs=staff, horizon_months=24, budget=money)
+    conflict, _ = explained(world, tmp_path)
+    assert [(limit.name, limit.needed, limit.available, limit.period) for limit in conflict.limits] == [
+        ("budget_year", 60, 59, "2028"),
+    ]  # fmt: skip
+    assert [change.set for change in conflict.relaxations] == ["budget.by_fiscal_year.2028=60.00"]
+    money["by_fiscal_year"]["2027"] = 100
+    both, _ = explained(frame(quote(purchase(100)), costs=staff, horizon_months=24, budget=money), tmp_path)
+    assert not both.relaxations
+    assert {change.set for change in both.joint} == {
+        "budget.by_fiscal_year.2027=260.00", "budget.by_fiscal_year.2028=60.00",
+    }  # fmt: skip
+    assert {limit.group for limit in both.limits} == {1, 2}
+
+
 def smaller(change: Relaxation) -> str | None:
     """Return the same change a little smaller."""
     key, _, value = change.set.partition("=")
@@ -216,3 +246,77 @@ def test_random_pairs_of_causes_are_cured_together_and_by_nothing_less(number: i
     for place, change in enumerate(conflict.joint):
         less = [*sets[:place], str(smaller(change)), *sets[place + 1 :]]
         assert feasible(world, tmp_path, *less) is False
+
+
+BOUGHT = ("deadline", "power", "racks", "fabric", "policy", "expired")
+"""What may stand in the way of buying."""
+
+RENTED = ("budget", "supply", "policy", "expired")
+"""What may stand in the way of renting."""
+
+CLASHES = [pair for pair in itertools.product(BOUGHT, RENTED) if pair[0] != pair[1]]
+
+
+def either(bought: str, rented: str, draw: random.Random) -> Frame:
+    """Return a world in which one limit keeps from buying, another from renting, and nothing else from either."""
+    nodes, days, hourly_price = draw.randint(2, 5), draw.randint(10, 60), draw.randint(2, 9)
+    run = {"platform": "box", "nodes": nodes, "days": days, "source": "x"}
+    world: dict[str, Any] = {
+        "workloads": workload(run),
+        "platforms": [platform(space={"rack_units": 42, "cooling": ["air"]})],
+    }
+    limits: dict[str, dict[str, Any]] = {
+        "deadline": {"workloads": workload(run, deadline=str(dt.date(2027, 1, 1) + dt.timedelta(days + draw.randint(0, 60))))},
+        "power": {"sites": {"hall": site(power=[{"from": "2027-01-01", "kw": draw.randint(1, 10 * nodes - 1)}])}},
+        "racks": {"sites": zone(racks=draw.randint(1, nodes - 1))},
+        "budget": {"budget": {"total": 24 * days * nodes * hourly_price - draw.randint(1, 99)}},
+        "policy": {"policy": {"vendors": {"deny": ["Acme" if bought == "policy" else "Best"]}}},
+        "expired": {"earliest_order": "2027-01-02"},
+    }  # fmt: skip
+    for cause in (bought, rented):
+        world |= limits.get(cause, {})
+    terms = {"lead_weeks": 10} if bought == "deadline" else {}
+    terms |= {"fabric_max_units": draw.randint(1, nodes - 1)} if bought == "fabric" else {}
+    units = {"units": {"max": draw.randint(1, nodes - 1)}} if rented == "supply" else {}
+    until = {True: "2027-01-01", False: "2027-12-31"}
+    return frame(
+        quote(purchase(10, **terms), valid_until=until[bought == "expired"]),
+        quote(hourly(hourly_price, **units), "rent", vendor="Best", valid_until=until[rented == "expired"]),
+        **world,
+    )
+
+
+@pytest.mark.parametrize("number", range(20))
+def test_random_clashes_of_two_limits_are_named_and_cured_by_either(number: int, tmp_path: Path) -> None:
+    """Buying meets one limit, renting another: together they leave no plan, and a change of either gives one."""
+    causes = CLASHES[number % len(CLASHES)]
+    world = either(*causes, random.Random(number))  # noqa: S311 - test data
+    conflict, on = explained(world, tmp_path)
+    assert sorted(limit.name for limit in conflict.limits) == sorted(causes)
+    assert conflict.minimal
+    named = [lever for lever in on.probe.levers if lever.name in causes]
+    others = [lever for lever in on.probe.levers if lever.name not in causes]
+    assert on.probe.without(others) is False  # only these two: infeasible
+    assert all(on.probe.without([*others, lever]) for lever in named)  # without either: feasible
+    assert {change.limit for change in conflict.relaxations} == set(causes)
+    for change in conflict.relaxations:
+        assert feasible(world, tmp_path, change.set)
+        if change.limit not in ("policy", "expired"):
+            assert feasible(world, tmp_path, str(smaller(change))) is False
+
+
+def test_each_deadline_is_a_limit_of_its_own(tmp_path: Path) -> None:
+    """Two runs of 30 days on the same two boxes: the second ends on day 60, and either may be the second."""
+    modes = {"modes": [{"platform": "box", "nodes": 2, "days": 30, "source": "x"}]}
+    runs = {name: modes | {"deadline": "2027-02-15"} for name in ("one", "two")}
+    world = frame(quote(purchase(100, units={"max": 2})), workloads=runs)
+    conflict, _ = explained(world, tmp_path)
+    named = {(limit.name, (limit.period or "").partition(",")[0]) for limit in conflict.limits}
+    assert named >= {("deadline", "one"), ("deadline", "two")}
+    sets = {change.limit: change.set for change in conflict.relaxations}
+    later = {change.set for change in conflict.relaxations if change.limit == "deadline"}
+    assert later == {"workloads.one.deadline=2027-03-01", "workloads.two.deadline=2027-03-01"}
+    assert sets["supply"] == "quotes.q.offers.node.units.max=4"
+    for change in conflict.relaxations:
+        assert feasible(world, tmp_path, change.set)
+        assert feasible(world, tmp_path, str(smaller(change))) is False

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from optimizer.analysis.executors import local
 from optimizer.analysis.outcomes import Outcomes, information_values, linear_information_values
-from optimizer.analysis.reality import Sample, Signed, duration
+from optimizer.analysis.reality import Sample, Signed, duration, slipped
 from optimizer.analysis.risk import Risk, risk
 from optimizer.analysis.sampling import points
-from optimizer.api import SolveOptions, inputs_of
+from optimizer.analysis.sweep import Sweeping
+from optimizer.analysis.uncertain import uncertain_inputs
+from optimizer.analysis.world import World
+from optimizer.api import SolveOptions, inputs_of, load
+from optimizer.cost.choice import Choice
+from optimizer.cost.frame import DAY
 from optimizer.errors import InputError
+from optimizer.io.library import Library
 from optimizer.io.loaded import Loaded
 from optimizer.solver.planner import Modes, decide, prepare
+from optimizer.units import add_months
 from tests.unit.analysis.small import ranges, small
 
 NOTHING = Sample({}, {}, {}, {}, 3.0)
@@ -64,27 +73,53 @@ def test_the_best_of_every_sample_is_what_solving_from_nothing_gives(tmp_path: P
     assert own.plans[0].p_budget == pytest.approx(Decimal("0.8"), abs=Decimal("0.02"))
 
 
+@pytest.mark.parametrize(("spread", "sets"), [(0.3, ()), (0.6, ("budget.total=1.15e6",)), (0.9, ("horizon_months=8",))])
+def test_few_solves_prove_what_one_per_sample_finds(tmp_path: Path, spread: float, sets: tuple[str, ...]) -> None:
+    """Three vendors in two pools; budgets that some of the plans break at some prices."""
+    loaded = small(tmp_path, *sets, hourly=True)
+    spans = ranges(loaded, 1 - spread, 1 + spread)
+    own, naive = (
+        answer(risk(loaded, 120, vary="prices", ranges=spans, naive=naive)) for naive in (False, True)
+    )  # fmt: skip
+    skip = {"wall_s": 0, "solves": 0}
+    assert own.model_copy(update=skip) == naive.model_copy(update=skip)
+    assert own.proven
+    if not sets:
+        assert own.solves is not None
+        assert own.solves < 20
+
+
+def test_enumeration_finds_the_same_price_samples(tmp_path: Path) -> None:
+    loaded = small(tmp_path, "workloads.train.modes=[{platform: h100-sxm, nodes: 2, days: 100, source: x}]")
+    own, other = (
+        answer(risk(loaded, 10, vary="prices", ranges=ranges(loaded, 0.5, 1.5), options=SolveOptions(solver=name)))
+        for name in ("auto", "enumerate")
+    )  # type: ignore[arg-type]
+    skip = {"wall_s": 0, "solves": 0}
+    assert own.model_copy(update=skip) == other.model_copy(update=skip)
+
+
 @pytest.mark.parametrize("vary", ["prices", "all"])
 def test_two_processes_and_a_resumed_run_give_the_same(tmp_path: Path, vary: str) -> None:
     loaded = small(tmp_path)
     store = tmp_path / "results.jsonl"
 
     def run(jobs: int = 1, store: Path | None = None) -> Risk:
-        found = risk(loaded, 120, vary=vary, options=SolveOptions(jobs=jobs, workers=1), store=store)  # type: ignore[arg-type]
+        found = risk(loaded, 120, vary=vary, options=SolveOptions(workers=1), how=Sweeping(local(jobs), store))  # type: ignore[arg-type]
         return answer(found).model_copy(update={"wall_s": 0})
 
     whole = run()
     assert run(jobs=2, store=store) == whole
     lines = store.read_text(encoding="utf-8").splitlines()
-    store.write_text("\n".join(lines[:2]) + "\n" + lines[2][:40], encoding="utf-8")
+    store.write_text("\n".join(lines[:-1]) + "\n" + lines[-1][:40], encoding="utf-8")
     assert run(store=store) == whole
 
 
 def test_results_of_another_question_are_refused(tmp_path: Path) -> None:
     store = tmp_path / "results.jsonl"
-    risk(small(tmp_path), 10, store=store)
+    risk(small(tmp_path), 10, how=Sweeping(store=store))
     with pytest.raises(InputError, match="results of another question"):
-        risk(small(tmp_path, "horizon_months=11"), 10, store=store)
+        risk(small(tmp_path, "horizon_months=11"), 10, how=Sweeping(store=store))
 
 
 @pytest.mark.parametrize(
@@ -94,6 +129,7 @@ def test_results_of_another_question_are_refused(tmp_path: Path) -> None:
         ({"late_day": Decimal(-1)}, "zero or more"),
         ({"late_day": Decimal("NaN")}, "zero or more"),
         ({"information_costs": {"price.ada": Decimal(-5)}}, "zero or more"),
+        ({"information_costs": {"price.adda": Decimal(5)}}, 'no such uncertain input.*Did you mean "price.ada"'),
     ],
 )
 def test_senseless_options_are_refused(tmp_path: Path, more: dict[str, object], words: str) -> None:
@@ -131,6 +167,65 @@ def test_what_is_missing_is_rented_where_it_is_offered(tmp_path: Path) -> None:
     loaded = small(tmp_path, hourly=True)
     assert signed(loaded).fate(late(4)).npv == 1_960_000
     assert signed(loaded, late_day=7000).fate(late(4)).npv == 1_035_000
+
+
+def two_runs(loaded: Loaded, after: tuple[str, ...] = ()) -> Signed:
+    """Return a signed plan of two runs of 100 and 10 days on the same ten nodes, the second from the day after the first."""
+    one = signed(loaded, late_day=1000)
+    (run,) = one.choice.runs
+    second = replace(run, start=run.end + DAY, candidate=replace(run.candidate, workload="next", days=10))
+    scenario = loaded.scenario
+    work = scenario.workloads["train"].model_copy(update={"after": after, "deadline": dt.date(2027, 5, 31)})
+    workloads = {"next": work, "train": scenario.workloads["train"]}
+    changed = scenario.model_copy(update={"workloads": workloads})
+    inputs = one.inputs.with_frame(replace(one.inputs.frame, scenario=changed))
+    durations = {**one.durations, "next": one.durations["train"]}
+    return replace(one, choice=Choice(one.choice.taken, (second, run)), durations=durations, inputs=inputs)
+
+
+@pytest.mark.parametrize("after", [(), ("train",)])
+def test_a_run_waits_for_the_one_before_it(tmp_path: Path, after: tuple[str, ...]) -> None:
+    """Planned 02-01 to 05-11 and 05-12 to 05-21; ready two weeks late on 02-12, the first ends on 05-22, the next 06-01.
+
+    The second is one day late at 1,000; ready a week late on 02-05 both are in time.
+    """
+    plan = two_runs(small(tmp_path), after)
+    frame = plan.inputs.frame
+    runs = plan._runs(plan.choice, late(2), frame)
+    assert [(run.candidate.workload, run.start, run.end) for run in runs] == [
+        ("next", dt.date(2027, 5, 23), dt.date(2027, 6, 1)), ("train", dt.date(2027, 2, 12), dt.date(2027, 5, 22)),
+    ]  # fmt: skip
+    assert (plan.fate(late(2)).npv, plan.fate(late(2)).in_time) == (1_001_000, False)
+    assert (plan.fate(late(1)).npv, plan.fate(late(1)).in_time) == (1_000_000, True)
+
+
+RESERVED = """
+quote: cloud
+vendor: Cloud
+kind: binding
+valid_until: 2027-12-31
+currency: USD
+offers:
+  term: {type: reserved, platform: h100-sxm, region: west, per: node_hour, price: 1, term_months: 5, lead_weeks: [3, 4], units: {max: 30}}
+"""
+
+
+def test_a_provider_may_be_late_too(tmp_path: Path) -> None:
+    """Ready 01-29 + 2 weeks; the run of 100 days starts on 02-12 instead of 02-01 and ends on 05-22; the term moves along."""
+    small(tmp_path)
+    for name in ("ada", "bob"):
+        (tmp_path / "quotes" / f"{name}.yaml").unlink()
+    (tmp_path / "quotes" / "cloud.yaml").write_text(RESERVED, encoding="utf-8")
+    plan = signed(load(tmp_path / "small.yaml"))
+    sample = replace(NOTHING, weeks={"cloud": 2})
+    (run,) = plan._runs(plan.choice, sample, plan.inputs.frame)
+    assert (run.start, run.end) == (dt.date(2027, 2, 12), dt.date(2027, 5, 22))
+    (award,) = plan.choice.taken
+    late = slipped(award.option, sample)
+    assert late.lots[0].ready - award.option.lots[0].ready == dt.timedelta(weeks=2)
+    assert late.end == add_months(late.lots[0].delivery, 5) - DAY
+    names = {item.name for item in uncertain_inputs(World(plan.inputs), Library.shipped().ranges, ["h100-sxm"])}
+    assert "delivery.cloud" in names
 
 
 def test_recourse_counts_in_the_budget(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from optimizer.candidates.conditions import setup_of
-from optimizer.candidates.ranking import fill_replicas, layouts, predict
+from optimizer.candidates.ranking import layouts, predict
 from optimizer.candidates.rules import layout_faults
 from optimizer.candidates.space import Grid, shapes
 from optimizer.engine.setup import Setup
@@ -98,12 +98,6 @@ def test_predict_takes_layouts_off_the_grid_and_the_precision_of_the_setup(setup
     row = predict(setup, Layout(data_parallel=8, micro_batch=3, global_batch=24, sharding_stage=2, precision="fp8"))
     assert (row.layout.precision, row.layout.sharding_stage, row.layout.micro_batch) == ("bf16", 2, 3)
     assert row.tokens_per_s_per_accelerator == pytest.approx(24 * 4096 / row.step_time_s / 8)
-
-
-def test_replicas_fill_the_accelerators():
-    assert fill_replicas(Layout(tensor_parallel=8, pipeline_parallel=8), 1472).data_parallel == 23
-    with pytest.raises(InputError, match="100 accelerators not divisible by TP x PP x CP = 64"):
-        fill_replicas(Layout(tensor_parallel=8, pipeline_parallel=8), 100)
 
 
 def test_numbers_below_one_are_refused_together(setup: Setup):

@@ -70,4 +70,4 @@ def test_a_model_with_experts_has_evidence_of_its_own(library: Library):
 
 def test_a_dense_model_keeps_the_evidence_of_the_platform(library: Library):
     b200 = library.platforms["b200-hgx"]
-    assert as_evidenced(b200, library.architectures["llama-3-1-8b"]) is b200
+    assert as_evidenced(b200, library.architectures["llama-3-1-8b"]) == b200

@@ -52,18 +52,19 @@ def test_gathering_moves_all_but_the_own_share(make: Make):
     setup = make()
     size, stride = np.array([8]), np.array([1])
     rate = 450e9 * setup.efficiency.inner_network_share
-    startup = 3 * setup.software.collective_latency_s  # log2(8) inside one node
+    startup = 7 * setup.software.ring_step_s  # eight in a ring inside one node
     assert gather_seconds(setup, np.array([8e9]), size, stride)[0] == pytest.approx(7e9 / rate + startup)
     assert gather_seconds(setup, np.array([8e9]), np.array([1]), stride)[0] == 0.0
 
 
-def test_a_ring_over_many_nodes_pays_for_each_and_per_message(make: Make):
+def test_a_ring_over_many_nodes_pays_for_each_step_and_per_message(make: Make):
     setup = make()
-    one = setup.software.collective_latency_s
     size, stride, nothing = np.array([256]), np.array([2]), np.array([0.0])
-    # 512 accelerators = 64 nodes, four members in each: log2(4) + 63
-    assert gather_seconds(setup, nothing, size, stride)[0] == pytest.approx(65 * one)
-    assert gather_seconds(setup, nothing, size, stride, 10.0)[0] == pytest.approx(650 * one)
+    # 512 accelerators = 64 nodes with four members each: 63 steps between nodes, 192 inside
+    one = 63 * setup.software.collective_latency_s + 192 * setup.software.ring_step_s
+    assert gather_seconds(setup, nothing, size, stride)[0] == pytest.approx(one)
+    assert gather_seconds(setup, nothing, size, stride, 10.0)[0] == pytest.approx(10 * one)
+    assert gather_seconds(setup, nothing, np.array([1]), np.array([16]))[0] == 0.0
 
 
 def test_a_ring_wider_than_the_node_sends_over_the_fabric(make: Make):

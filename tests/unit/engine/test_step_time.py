@@ -150,6 +150,51 @@ def test_full_recompute_costs_a_forward_pass(make: Make):
     assert full["recompute"] == pytest.approx(layer, rel=1e-6)
 
 
+def test_recompute_that_stops_early_leaves_out_the_down_projection(make: Make):
+    # 8B: 58.7 of 218.1 million weights of a layer are the down projection, and products are most of a layer
+    base = dict(data_parallel=8, global_batch=64, sharding_stage=3)
+    times = [
+        predict(make(software=stack), Layout(**base, recompute=mode)).time
+        for stack in ("pytorch-fsdp-2022", "pytorch-fsdp-2023")
+        for mode in ("none", "full")
+    ]
+    whole, early = times[1]["recompute"], times[3]["recompute"]
+    share = 4096 * 14336 / (4096 * (4096 + 2 * 1024) + 4096 * 4096 + 3 * 4096 * 14336)
+    assert whole - early == pytest.approx(share * times[0]["gemm"] / 3, rel=1e-3)
+    assert share == pytest.approx(0.269, abs=0.001)
+
+
+def test_a_context_ring_pays_for_merges_and_shorter_pieces(make: Make):
+    # 8B at 8,192 tokens on two ranks: outputs of 4,096 tokens x 4,096 elements are merged once per layer and direction
+    setup = make()
+    whole = predict(setup, Layout(global_batch=1)).time
+    ring = predict(setup, Layout(context_parallel=2, global_batch=1)).time
+    merges = 32 * 2 * 7.5 * 4096 * 4096 / setup.memory_rate
+    assert ring["context"] == pytest.approx(merges, rel=1e-6)  # two ranks of a node hide the exchange
+    ramp = setup.software.attention_ramp_tokens
+    assert 2 * ring["attention"] / whole["attention"] == pytest.approx((8192 + 2 * ramp) / (8192 + ramp))
+
+
+def test_a_context_ring_over_the_fabric_is_exposed_when_attention_is_short(make: Make):
+    # 175B has a key and a value per head: 16 ranks on two nodes send 50 MB per layer and hop of 1,024 tokens
+    setup = make("gpt-3-175b", sequence_length=16_384)
+    short = predict(setup, Layout(context_parallel=16, global_batch=1)).time
+    long = predict(make("gpt-3-175b", sequence_length=262_144), Layout(context_parallel=16, global_batch=1)).time
+    merges = [96 * 15 * 2 * 7.5 * tokens * 12_288 / setup.memory_rate for tokens in (1024, 16_384)]
+    assert short["context"] > 10 * merges[0]
+    assert long["context"] / merges[1] < 0.3 * short["context"] / merges[0]  # attention of a step grows and hides more
+
+
+def test_full_sharding_exposes_the_first_gather_and_the_last_reduction(make: Make):
+    # work far longer than traffic: of 32 layers the first is gathered in both directions, and the last reduced
+    layout = Layout(data_parallel=8, sharding_stage=3, micro_batch=4, global_batch=32)
+    setup = make(software="pytorch-fsdp")
+    row = predict(setup, layout)
+    rate = 450e9 * setup.efficiency.inner_network_share
+    layers = 8.03e9 * 2 * 7 / 8 / rate
+    assert row.time["data"] == pytest.approx(3 * layers / 32, rel=0.05)
+
+
 def test_tensor_traffic_cannot_hide_behind_less_work_than_it_takes(make: Make):
     # L40S, 31 GB/s PCIe one way: traffic of TP 8 takes longer than the products
     setup = make(platform="l40s", software="megatron-core")

@@ -76,7 +76,7 @@ def test_a_valid_record_is_returned() -> None:
         ("costs: [{name: x, per: run, amount: {1: 2, b: 3}, every: once}]", 'the key "1" among names'),
         (
             "budget: {total: 1,234}",
-            'budget: the key "234" among names. Expected names only. Write a number without commas.',
+            'budget: the key "234" among names. Expected names only. Write numbers without thousands separators',
         ),
         ('budget: {by_fiscal_year: {"2027": 1, "2028": x}}', 'budget.by_fiscal_year.2028: "x" is not an amount'),
         ("after_run: {policy: use}", "policy use needs max_accelerators"),

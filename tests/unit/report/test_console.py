@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pytest
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from optimizer.io.json_text import rounded_plan
 from optimizer.report.catalog import catalog_screen, record_screen
-from optimizer.report.console import comparison_screen, layout_screen, layouts_screen, plan_screen, verification_screen
-from optimizer.results import CompareRow, Comparison, Layout, LayoutRow, Rejection, Verification
+from optimizer.report.console import comparison_screen, plan_screen, table, verification_screen
+from optimizer.results import CompareRow, Comparison, Layout, Rejection, Verification
 from tests.unit.io.example_plan import example_plan
 
 
@@ -18,19 +20,7 @@ def text(screen: RenderableType, width: int = 160) -> str:
     return captured.get()
 
 
-ROW = LayoutRow(
-    nodes=4,
-    accelerators=32,
-    layout=Layout(tensor_parallel=2, data_parallel=16, global_batch=512, recompute="full", sharding_stage=3),
-    step_time_s=3.5,
-    tokens_per_s_per_accelerator=9000.4,
-    mfu=0.412,
-    memory_gb=99.04,
-    memory_limit_gb=150.7,
-    verdict="does_not_fit",
-    memory={"weights": 10.0},
-    time={"gemm": 3.0},
-)
+LAYOUT = Layout(tensor_parallel=2, data_parallel=16, global_batch=512, recompute="full", sharding_stage=3)
 REJECTION = Rejection(
     platform="tpu7x", limit="offer", needed=Decimal(1), available=Decimal(0), unit="offers", reason="no offer"
 )
@@ -46,8 +36,8 @@ def test_the_answer_is_on_one_screen() -> None:
         "pretrain   32 h200-sxm (4 nodes) in hall-a   fp8, TP 2 · DP 16, micro-batch 1, batch 512   100 days",
         "planned at your quantile; 8 of 10 such runs take 90 to 112 days (evidence: public_run)",
         "Binding   budget (1,234.57 of 5,000 USD)",
-        "b200-hgx    offer  no quote offers it",
-        "1 assumptions in --json; warnings: clusterbuy check small.yaml",
+        "offer: b200-hgx: no quote offers it",
+        "1 assumption in --json; warnings: clusterbuy check small.yaml",
     ):
         assert part in shown, part
     assert len(shown.splitlines()) <= 24
@@ -83,7 +73,9 @@ def test_infeasible_shows_the_conflict_and_what_to_paste() -> None:
     shown = text(
         plan_screen(example_plan(status="infeasible", conflict=conflict, awards=[], workloads=[], cost=None), "s")
     )
-    assert "power in 2027-03 (needs 1,980, available 1,500 kW), deadline (needs 12, available 0 days)" in shown
+    assert "power: needs 1,980 kW, 1,500 available (2027-03)" in shown
+    assert "deadline: needs 12 days, 0 available" in shown
+    assert "power: 1,500 -> 1,980 kW" in shown
     assert "--set sites.a.power.0.kw=1980" in shown
     assert "Sign" not in shown
 
@@ -97,7 +89,7 @@ def test_a_narrow_terminal_loses_nothing() -> None:
 def test_comparison_gives_a_plan_or_a_reason() -> None:
     good = CompareRow(
         platform="h200-sxm", status="optimal", total=Decimal(62_019_300), npv=Decimal(61_000_000), finish="2027-12-20",
-        nodes=4, accelerators=32, layout=ROW.layout, binding=("power",), rejection=None,
+        nodes=4, accelerators=32, layout=LAYOUT, binding=("power",), rejection=None,
     )  # fmt: skip
     bad = CompareRow(
         platform="tpu7x", status="rejected", total=None, npv=None, finish=None, nodes=None, accelerators=None,
@@ -106,18 +98,10 @@ def test_comparison_gives_a_plan_or_a_reason() -> None:
     lines = text(comparison_screen(Comparison(rows=(good, bad)))).splitlines()
     assert "62.0 M" in lines[1]
     assert "2027-12-20" in lines[1]
-    assert lines[2].split() == ["tpu7x", "rejected", "no", "offer"]
-
-
-def test_layouts_and_prediction() -> None:
-    from optimizer.candidates.ranking import Ranking
-
-    shown = text(layouts_screen(Ranking(rows=(ROW,), evaluated=1200, fitting=0, wall_s=0.02)))
-    assert "TP 2 · DP 16, micro-batch 1, batch 512, ZeRO-3, full recompute" in shown
-    assert "41.2 %" in shown
-    assert "does not fit" in shown
-    assert "1,200 layouts, 0 fit" in shown
-    assert "weights" in text(layout_screen(ROW))
+    assert [line.rstrip() for line in lines[2:]] == ["No quote offers (1)", "  tpu7x"]
+    dear = REJECTION.model_copy(update={"limit": "budget", "reason": "needs 2 USD, 1 available"})
+    refused = bad.model_copy(update={"rejection": dear})
+    assert "tpu7x: budget: needs 2 USD, 1 available" in text(comparison_screen(Comparison(rows=(refused,))))
 
 
 def test_verification_lists_breaches_and_changes() -> None:
@@ -135,3 +119,22 @@ def test_the_catalogue_shows_unknown_as_unknown() -> None:
     full = text(record_screen(library.platforms["h200-sxm"]))
     assert "memory_bytes: 150754820096" in full
     assert "sources:" in full
+
+
+ROWS = (
+    ("Acme Systems (invented) acme-2291 / node", "12", "x h100-sxm, tier 10+ at 228,384.35 EUR each", "3.1 M"),
+    ("华新算力（虚构） huaxin-88 / fwq", "5", "policy.allow_expired_quotes lifts this", "915.5 k"),
+)
+
+
+@pytest.mark.parametrize("columns", [34, 44, 60, 61, 80, 120])
+def test_no_word_of_a_table_is_broken_or_lost(columns: int) -> None:
+    shown = text(table(("sign", ">units", "what", ">cost"), ROWS, indent=2), columns)
+    assert all(cell_len(line.rstrip()) <= columns for line in shown.splitlines())
+    words = shown.split()
+    for cell in (cell for row in ROWS for cell in row):
+        assert set(cell.split()) <= set(words)
+
+
+def test_figures_stay_on_one_line() -> None:
+    assert "3.1 M" in text(table(("what", ">cost"), [("a " * 60, "3.1 M")]), 60)

@@ -10,7 +10,7 @@ from optimizer.cost.frame import Frame
 from optimizer.solver.backend import Settings
 from optimizer.solver.binding import with_binding
 from optimizer.solver.planner import Modes
-from optimizer.solver.relax import lifted
+from optimizer.solver.relax import Lever, lifted
 from optimizer.solver.requirement import requirement
 from tests.unit.cost.world import frame, purchase, quote, site, stated, workload
 from tests.unit.solver.deciding import inputs, planned, problem
@@ -56,5 +56,5 @@ def test_a_deadline_binds_when_a_longer_run_would_be_cheaper() -> None:
 ])  # fmt: skip
 def test_the_least_a_limit_would_have_to_be(name: Any, world: Frame, figures: tuple[int, int]) -> None:
     """Each by itself, whatever else it costs: the cheapest order is four boxes, the smallest two."""
-    need = requirement(name, problem(lifted(world, {name})), world, Settings())
+    need = requirement(Lever(name), problem(lifted(world, {Lever(name)})), world, Settings())
     assert (need.needed, need.available) == figures

@@ -141,5 +141,29 @@ def test_a_platform_is_judged_by_its_own_offers_only() -> None:
         quote({"a": purchase(100), "b": hourly(0.01, platform="other")}),
         platforms=cards, workloads=workload(stated(2, 30), stated(2, 30, "other")), budget={"total": 150},
     )  # fmt: skip
-    check(world, "budget", Decimal(200), Decimal(150), "budget: needs 200")
+    check(world, "budget", Decimal(200), Decimal(150), "needs 200.00 USD, 150.00 available")
     assert rows(world)["other"].status == "optimal"
+
+
+def test_a_row_names_the_limits_that_bind_it() -> None:
+    """Two boxes for 30 days end on the deadline; one box would do for 60, at half the price. Crates have time."""
+    modes = workload(stated(2, 30), stated(1, 60), stated(2, 10, "crate"), deadline="2027-01-30")
+    cards = [platform(), platform("crate"), platform("tub")]
+    world = frame(quote({"a": purchase(100), "b": purchase(90, platform="crate")}), platforms=cards, workloads=modes)
+    found = rows(world)
+    assert {name: found[name].binding for name in ("box", "crate", "tub")} == {
+        "box": ("deadline",), "crate": (), "tub": None,
+    }  # fmt: skip
+
+
+def test_rows_are_ordered_by_what_is_optimised() -> None:
+    """The budget buys 4 boxes or 5 crates; the run ends with 2 of either, on boxes ten days earlier."""
+    modes = workload(stated(2, 30), stated(2, 40, "crate"))
+    offers = {"a": purchase(100), "b": purchase(80, platform="crate")}
+    cards = [platform(), platform("crate")]
+    expected = {"cost": ["crate", "box"], "time": ["box", "crate"], "capacity": ["crate", "box"]}
+    for objective, order in expected.items():
+        world = frame(quote(offers), platforms=cards, workloads=modes, objective=objective, budget={"total": 400})
+        found = compare_platforms(inputs(world), Modes(), "auto", Settings()).rows
+        assert [row.platform for row in found] == order
+    assert [(row.objective, row.unit) for row in found] == [(40, "accelerators"), (32, "accelerators")]

@@ -12,7 +12,7 @@ from optimizer.results import Conflict, LimitName
 from optimizer.solver.backend import Settings
 from optimizer.solver.conflict import explain_infeasible
 from optimizer.solver.planner import Modes
-from optimizer.solver.relax import RELAXATIONS, lifted
+from optimizer.solver.relax import RELAXATIONS, Lever, levers, lifted
 from tests.unit.cost.world import block, frame, hourly, platform, purchase, quote, reserved, site, workload
 from tests.unit.solver.deciding import decided, inputs, prepared
 
@@ -46,16 +46,16 @@ CAUSES: dict[LimitName, tuple[Frame, Any]] = {
         (2, 1, "racks", "hall"),
     ),
     "rack_power": (
-        frame(quote(purchase(100)), sites={"hall": site(zones=TALL)}), (None, 9, "kW per rack", None),
+        frame(quote(purchase(100)), sites={"hall": site(zones=TALL)}), (10, 9, "kW per rack", "box, q/node"),
     ),
     "cooling": (
         frame(
             quote(purchase(100)),
             sites={"hall": site(zones={"a": {"racks": 9, "kw_per_rack": 40, "cooling": "liquid"}})},
         ),
-        (None, None, "class", None),
+        ("air", "liquid", "class", "box, q/node"),
     ),
-    "policy": (frame(quote(purchase(100)), policy={"platforms": {"deny": ["box"]}}), (None, None, "", None)),
+    "policy": (frame(quote(purchase(100)), policy={"platforms": {"deny": ["box"]}}), ("box allowed", "denied", "", "box, q/node")),
     "supply": (frame(quote(purchase(100, units={"max": 1}))), (2, 1, "nodes", "box@hall")),
     "fabric": (frame(quote(purchase(100, fabric_max_units=1))), (2, 1, "nodes", "box@hall")),
     "vendors": (
@@ -76,7 +76,7 @@ CAUSES: dict[LimitName, tuple[Frame, Any]] = {
     ),
     "expired": (
         frame(quote(purchase(100), valid_until="2027-01-04"), earliest_order="2027-01-06"),
-        (5, 3, "days from today", "2027-01-06"),
+        ("2027-01-06", "2027-01-04", "date", "box, q/node"),
     ),
 }  # fmt: skip
 
@@ -102,12 +102,14 @@ def test_a_single_cause_is_named_alone_with_its_need(cause: LimitName) -> None:
 
 @pytest.mark.parametrize("cause", CAUSES)
 def test_lifting_the_cause_alone_gives_a_plan(cause: LimitName) -> None:
-    assert decided(lifted(CAUSES[cause][0], {cause})).status == "optimal"
+    assert decided(lifted(CAUSES[cause][0], {Lever(cause)})).status == "optimal"
 
 
 @pytest.mark.parametrize("cause", CAUSES)
 def test_lifting_all_other_limits_gives_none(cause: LimitName) -> None:
-    assert decided(lifted(CAUSES[cause][0], set(RELAXATIONS) - {cause})).status == "infeasible"
+    world = CAUSES[cause][0]
+    others = [lever for lever in levers(world) if lever.name != cause]
+    assert decided(lifted(world, others)).status == "infeasible"
 
 
 def test_two_limits_that_clash_are_both_named() -> None:
@@ -119,7 +121,7 @@ def test_two_limits_that_clash_are_both_named() -> None:
     found = {limit.name: (limit.needed, limit.available) for limit in conflict.limits}
     assert found == {"budget": (14_400, 5000), "deadline": (99, 45)}  # 2 x 10 x 720 h; 70 days and 30 less one
     for name in found:
-        assert decided(lifted(world, {name})).status == "optimal"
+        assert decided(lifted(world, {Lever(name)})).status == "optimal"
 
 
 def test_two_limits_of_which_each_leaves_no_plan_are_both_named() -> None:
@@ -131,8 +133,12 @@ def test_two_limits_of_which_each_leaves_no_plan_are_both_named() -> None:
     found = {limit.name: (limit.needed, limit.available) for limit in conflict.limits}
     assert found == {"power": (20, 19), "supply": (2, 1)}
     assert not conflict.minimal
-    assert decided(lifted(world, {"power"})).status == decided(lifted(world, {"supply"})).status == "infeasible"
-    assert decided(lifted(world, {"power", "supply"})).status == "optimal"
+    assert (
+        decided(lifted(world, {Lever("power")})).status
+        == decided(lifted(world, {Lever("supply")})).status
+        == "infeasible"
+    )
+    assert decided(lifted(world, {Lever("power"), Lever("supply")})).status == "optimal"
 
 
 def test_where_no_limit_can_be_lifted_the_rejections_speak() -> None:
@@ -165,3 +171,29 @@ def test_the_budget_named_is_enough_to_the_cent() -> None:
         assert limit.needed == Decimal(needed)
         for money, status in ((214.90, "optimal"), (214.89, "infeasible")):
             assert decided(frame(quote(purchase(100, **extras), tax=tax), budget={"total": money})).status == status
+
+
+def test_of_several_runs_only_the_late_one_is_named() -> None:
+    """Both take 2 boxes for 30 days; one is due on day 19, the other in July, and both may have their own boxes."""
+    modes = {"modes": [{"platform": "box", "nodes": 2, "days": 30, "source": "x"}]}
+    runs = {
+        "soon": modes | {"deadline": "2027-01-20", "deadline_margin_days": 3},
+        "later": modes | {"deadline": "2027-07-31"},
+    }
+    conflict = explained(frame(quote(purchase(100)), workloads=runs))
+    (limit,) = conflict.limits
+    assert conflict.minimal
+    assert (limit.name, limit.needed, limit.available, limit.period) == ("deadline", 32, 19, "soon, until 2027-02-02")
+    assert limit.reason == (
+        "soon can be done by 2027-02-02 at the earliest (3 days of margin included); it is due on 2027-01-20"
+    )
+
+
+def test_a_run_that_no_horizon_holds_is_told_how_long_it_takes() -> None:
+    """Far beyond the calendar: ten million years on the only boxes."""
+    world = frame(
+        quote(purchase(100)), workloads=workload({"platform": "box", "nodes": 2, "days": 3_652_500_000, "source": "x"})
+    )
+    (limit,) = explained(world).limits
+    assert (limit.name, limit.needed, limit.available, limit.unit) == ("deadline", 3_652_500_000, 365, "days")
+    assert limit.reason == "train takes 3,652,500,000 days on 2 nodes; the horizon (horizon_months) ends after 365"

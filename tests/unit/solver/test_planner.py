@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from optimizer.api import inputs_of, load
 from optimizer.cost.frame import Frame
 from optimizer.errors import InputError
+from optimizer.io.scenario import changed as changed_by
+from optimizer.io.shipped import shipped
 from optimizer.solver.planner import Modes, node_grid, powered_nodes, prepare, refuse_unbounded
 from optimizer.solver.problem import pools
 from tests.unit.cost.world import frame, hourly, platform, purchase, quote, site, stated, workload
@@ -50,13 +53,22 @@ def test_power_bounds_no_rental() -> None:
 
 
 def test_modes_are_computed_once_for_scenarios_that_differ_in_limits_only() -> None:
+    loaded = load(shipped("scenarios") / "lab-7b.yaml")
+    known, changed = Modes(), changed_by(loaded, ["budget.total=1"])
+    first, second = (prepare(inputs_of(one), known).modes for one in (loaded, changed))
+    assert first
+    assert all(second[key] is modes for key, modes in first.items())
+    other = prepare(inputs_of(changed_by(loaded, ["policy.performance_quantile=0.9"])), known).modes
+    assert all(other[key] is not modes for key, modes in first.items())
+
+
+def test_stated_modes_are_those_of_the_scenario() -> None:
     known = Modes()
-    first = prepare(inputs(frame(quote(purchase()))), known)
-    changed = frame(quote(purchase()), budget={"total": 1}, workloads=workload(deadline="2027-06-30"))
-    second = prepare(inputs(changed), known)
-    assert second.modes["train", "box"] is first.modes["train", "box"]
-    other = prepare(inputs(frame(quote(purchase()), workloads=workload(stated(3, 30)))), known)
-    assert other.modes["train", "box"] is not first.modes["train", "box"]
+    first, other = (
+        prepare(inputs(frame(quote(purchase()), workloads=w)), known).modes
+        for w in (workload(), workload(stated(3, 30)))
+    )
+    assert first["train", "box"] != other["train", "box"]
 
 
 def test_candidates_are_counted_over_all_platforms() -> None:

@@ -39,16 +39,17 @@ def test_a_platform_with_missing_facts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "needed", "setting"),
+    ("policy", "refused", "stated", "setting"),
     [
-        ({"platforms": {"deny": ["box"]}}, "box", "policy.platforms"),
-        ({"platforms": {"allow": ["other"]}}, "box", "policy.platforms"),
-        ({"vendors": {"deny": ["Acme"]}}, "Acme", "policy.vendors"),
-        ({"vendors": {"allow": ["Best"]}}, "Acme", "policy.vendors"),
+        ({"platforms": {"deny": ["box"]}}, "box", "denied", "policy.platforms"),
+        ({"platforms": {"allow": ["other"]}}, "box", "not listed", "policy.platforms"),
+        ({"vendors": {"deny": ["Acme"]}}, "Acme", "denied", "policy.vendors"),
+        ({"vendors": {"allow": ["Best"]}}, "Acme", "not listed", "policy.vendors"),
     ],
 )
-def test_house_rules_on_platforms_and_vendors(policy: Any, needed: str, setting: str) -> None:
-    check(frame(quote(purchase()), policy=policy), "policy", needed, setting, f"{setting} does not allow {needed}")
+def test_house_rules_on_platforms_and_vendors(policy: Any, refused: str, stated: str, setting: str) -> None:
+    reason = f"{setting} does not allow {refused}"
+    check(frame(quote(purchase()), policy=policy), "policy", f"{refused} allowed", stated, reason)
 
 
 @pytest.mark.parametrize(

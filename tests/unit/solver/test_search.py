@@ -11,7 +11,7 @@ from optimizer.cost.choice import Choice, Taken
 from optimizer.errors import InputError, InternalError
 from optimizer.results import Plan
 from optimizer.solver import search as search_module
-from optimizer.solver.backend import Answer, Settings
+from optimizer.solver.backend import Answer, Outcome, Settings
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.highs import Highs
 from optimizer.solver.linear import LinearModel, Terms
@@ -22,6 +22,22 @@ from tests.unit.solver.deciding import awarded, decided, inputs, planned, prepar
 from tests.unit.solver.faults import Altered, inject, says
 
 SOLVERS: list[SolverName] = ["auto", "cp-sat", "highs", "enumerate"]
+
+
+class Tiring(CpSat):
+    """Proves nothing a second time."""
+
+    def solve(self, model: LinearModel, objective: Terms, settings: Settings) -> Answer:
+        return Answer("unknown") if settings.variant else super().solve(model, objective, settings)
+
+
+class Breaking(Highs):
+    """Rounds to a solution that breaks a row."""
+
+    def solve(self, model: LinearModel, objective: Terms, settings: Settings) -> Answer:  # noqa: ARG002 - the interface
+        raise InternalError("HiGHS returned a solution that breaks a row: budget")
+
+
 TWO_OFFERS = quote({"a": purchase(1000, units={"max": 3}), "b": purchase(900, units={"max": 1})})
 
 
@@ -129,10 +145,21 @@ def test_a_solver_that_calls_a_feasible_scenario_infeasible_is_contradicted(monk
         decided(frame(TWO_OFFERS))
 
 
+@pytest.mark.parametrize("outcome", ["unknown", None])
+def test_a_second_solver_that_cannot_tell_is_replaced_by_the_first_set_up_differently(
+    monkeypatch: pytest.MonkeyPatch, outcome: Outcome | None
+) -> None:
+    """None: it gives a solution that breaks a row in whole numbers."""
+    monkeypatch.setattr(search_module, "Highs", lambda: says(outcome) if outcome else Breaking())
+    found = decided(frame(TWO_OFFERS, budget={"total": 1}))
+    assert (found.status, found.proof) == ("infeasible", "proved infeasible by cp-sat and by cp-sat")
+
+
 def test_a_second_proof_that_does_not_finish_leaves_the_question_open(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_module, "Highs", lambda: says("unknown"))
+    monkeypatch.setattr(search_module, "CpSat", Tiring)
     found = decided(frame(TWO_OFFERS, budget={"total": 1}))
-    assert (found.status, found.proof) == ("unknown", "cp-sat proved it infeasible, cp-sat did not finish")
+    assert (found.status, found.proof) == ("unknown", "cp-sat proved it infeasible, no other solver finished")
 
 
 def test_a_limit_reached_without_a_plan_is_unknown_and_never_infeasible(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,7 +187,7 @@ def test_an_optimum_better_than_any_plan_is_found_out(monkeypatch: pytest.Monkey
             return replace(found, values=[0 if index in units else value for index, value in enumerate(found.values)])
 
     inject(monkeypatch, Better())
-    with pytest.raises(InternalError, match=r"a proven plan was lost while breaking ties \(infeasible\)"):
+    with pytest.raises(InternalError, match=r"the solution of cp-sat breaks a row: quantity"):
         decided(frame(TWO_OFFERS))
 
 

@@ -30,9 +30,9 @@ def test_without_limits_only_the_deadline_is_used() -> None:
 
 
 def test_the_margin_before_a_deadline_is_used_up() -> None:
-    """Until 03-31 less 21 days: 03-10, 68 days from today; the run ends on day 29."""
+    """Until 03-31, 89 days from today, 21 of them kept free; the run ends on day 29, which takes the margin to 50."""
     world = frame(quote(purchase()), workloads=workload(deadline="2027-03-31", deadline_margin_days=21))
-    assert uses(world, (option(world), 2))["deadline", "train"] == (29, 68, 39)
+    assert uses(world, (option(world), 2))["deadline", "train"] == (50, 89, 39)
 
 
 def test_supply_and_fabric_of_each_award() -> None:

@@ -1,11 +1,11 @@
-"""Figures of results: exact in memory, numbers in JSON."""
+"""What every result record shares: immutable, closed, exact numbers that JSON writes as numbers."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, PlainSerializer
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
 
 def _as_json_number(value: Decimal) -> int | float:
@@ -27,3 +27,9 @@ Figure = Annotated[
     PlainSerializer(lambda value: _as_json_number(value) if isinstance(value, Decimal) else value, when_used="json"),
 ]
 """A Decimal, a word or date, or None when there is no figure; a Decimal is written to JSON as a number."""
+
+
+class Result(BaseModel):
+    """Immutable, closed result record."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, ser_json_inf_nan="null")

@@ -11,9 +11,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import BeforeValidator, ConfigDict, PlainSerializer
 
-from optimizer.json_numbers import Figure, Number
+from optimizer.results.base import Figure as Figure
+from optimizer.results.base import Number as Number
+from optimizer.results.base import Result as Result
+from optimizer.results.cost import AfterRunCost as AfterRunCost
+from optimizer.results.cost import CashItem as CashItem
+from optimizer.results.cost import Cost as Cost
+from optimizer.results.cost import CostLine as CostLine
+from optimizer.results.cost import Factor as Factor
+from optimizer.results.cost import Payment as Payment
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,12 +38,6 @@ LimitName = Literal[
     "evidence", "price", "expired", "offer", "region", "licence", "specification", "policy",
 ]  # fmt: skip
 """The closed list of limits a plan can meet or miss."""
-
-
-class Result(BaseModel):
-    """Immutable, closed result record."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, ser_json_inf_nan="null")
 
 
 class Layout(Result):
@@ -81,6 +83,10 @@ class Band(Result):
     """10th percentile, days."""
     high_days: Number
     """90th percentile, days."""
+    p50_days: Number | None = None
+    """Median, days; None in plans of earlier versions."""
+    p80_days: Number | None = None
+    """80th percentile, days; None in plans of earlier versions."""
 
 
 class LayoutRow(Result):
@@ -102,6 +108,8 @@ class LayoutRow(Result):
     """Peak allocated memory of the worst stage, 1e9 bytes."""
     memory_limit_gb: float
     """Memory of one accelerator, 1e9 bytes."""
+    headroom_gb: float
+    """What may still be allocated before it no longer fits, 1e9 bytes; negative when it does not."""
     verdict: Literal["fits", "tight", "does_not_fit"]
     """Whether it can be planned with."""
     memory: dict[str, float]
@@ -133,6 +141,8 @@ class Candidate:
         effective_flop_per_accelerator_day: Useful model FLOP per accelerator and day; None for a stated mode.
         source: Where a stated mode comes from.
         system: ``quote/offer`` of the dedicated system that states it; empty otherwise.
+        p50_days: Median of the duration.
+        p80_days: 80th percentile of the duration.
     """
 
     workload: str
@@ -153,6 +163,8 @@ class Candidate:
     effective_flop_per_accelerator_day: float | None
     source: str = "engine"
     system: str = ""
+    p50_days: float | None = None
+    p80_days: float | None = None
 
 
 class Rejection(Result):
@@ -236,53 +248,10 @@ class Award(Result):
     """What is paid for the award itself, to the end of its contract: price, lines, duty and non-recoverable tax."""
     lots: tuple[AwardLot, ...] = ()
     """Its deliveries in order."""
+    tax_included: Number | None = None
+    """Rate of the tax inside ``unit_price``; None when there is none inside."""
     workload: str | None = None
     """The run it is hired for (on demand, block); None for what every run it covers may use."""
-
-
-class Factor(Result):
-    """One factor of a cost line."""
-
-    name: str
-    value: Number
-    unit: str
-    source: str
-
-
-class CostLine(Result):
-    """One line of the cost build-up: the product of its factors."""
-
-    item: str
-    amount: Number
-    factors: tuple[Factor, ...]
-
-
-class CashItem(Result):
-    """Money that moves on one day; outflow positive."""
-
-    date: dt.date
-    amount: Number
-    item: str
-
-
-class AfterRunCost(Result):
-    """The same plan priced under one after-run policy."""
-
-    policy: Literal["idle", "off", "sell", "use"]
-    total: Number | None
-    npv: Number | None
-
-
-class Cost(Result):
-    """What the plan costs over the horizon."""
-
-    currency: str
-    total: Number
-    npv: Number
-    after_run: tuple[AfterRunCost, ...]
-    lines: tuple[CostLine, ...]
-    by_fiscal_year: dict[str, Number]
-    cash: tuple[CashItem, ...]
 
 
 class LimitUse(Result):
@@ -302,10 +271,13 @@ class ConflictLimit(Result):
     """One limit of a conflict."""
 
     name: LimitName
-    needed: Number | None
-    available: Number | None
+    needed: Figure
+    available: Figure
     unit: str
     period: str | None
+    reason: str | None = None
+    group: int = 1
+    """Limits of one group leave no plan together; of several groups each does so by itself."""
 
 
 class Relaxation(Result):
@@ -331,6 +303,10 @@ class Conflict(Result):
     minimal: bool
     relaxations: tuple[Relaxation, ...] = ()
     joint: tuple[Relaxation, ...] = ()
+    left_out: tuple[Rejection, ...] = ()
+    """Offers and platforms left out for other reasons."""
+    cut_short: bool = False
+    """Whether the time limit was reached before every figure and change was found."""
 
 
 class Objective(Result):
@@ -356,6 +332,8 @@ class SolveInfo(Result):
     layouts_evaluated: int
     proof: str
     """One sentence: what proves the status."""
+    time_limit_s: float | None = None
+    """Seconds it was given; None = no limit."""
 
 
 class InputFile(Result):
@@ -450,6 +428,9 @@ class CompareRow(Result):
     binding: tuple[str, ...] | None
     """Limits whose removal alone would improve the plan; None when not computed."""
     rejection: Rejection | None
+    objective: Number | None = None
+    """What the plan is chosen by: present value, days from today, or capacity."""
+    unit: str | None = None
 
 
 class Comparison(Result):
@@ -488,3 +469,5 @@ class Verification(Result):
     ok: bool
     breaches: tuple[str, ...]
     changed_inputs: tuple[str, ...]
+    not_found: tuple[str, ...] = ()
+    """Files that are neither where they were nor beside the plan: whether they changed is not known."""

@@ -1,0 +1,86 @@
+"""Purchase orders and payments as an ERP reads them."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+from decimal import Decimal
+from io import StringIO
+
+from committee import committee
+
+from optimizer.report.language import Language
+from optimizer.report.orders import orders_csv, payments_csv
+from optimizer.report.views import report_of
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    assert text.startswith("\ufeff")
+    assert "\r\n" in text
+    return list(csv.DictReader(StringIO(text.removeprefix("\ufeff"), newline="")))
+
+
+def test_lots_breaks_and_extras_are_lines_of_their_own() -> None:
+    orders = rows(orders_csv(report_of(committee(), Language())))
+    seen = [
+        (row["quote"], row["item"], row["quantity"], row["unit_price"], row["currency"], row["price_per"])
+        for row in orders
+    ]
+    assert seen == [
+        ("acme-2291", "h100-sxm", "5", "247500.125", "USD", "node"),
+        ("acme-2291", "h100-sxm", "7", "247500.125", "USD", "node"),
+        ("acme-2291", "support", "12", "21000", "USD", "node"),
+        ("acme-2291", "freight", "1", "18500", "EUR", "order"),
+        ("cloud-7", "b200-hgx", "3", "5.5", "USD", "accelerator_hour"),
+        ("cloud-7", "b200-hgx", "3", "3.455", "USD", "accelerator_hour"),
+        ("huaxin-88", "h100-sxm", "3", "231500", "CNY", "accelerator"),
+        ("huaxin-88", "h100-sxm", "2", "226111.11", "CNY", "accelerator"),
+        ("lessor-3", "h100-sxm", "3", "7123.45", "EUR", "node"),
+        ("wafer-5", "cs-3", "4", "98765432", "JPY", "run"),
+    ]
+    assert [row["line"] for row in orders] == [str(at) for at in range(1, 11)]
+    assert [row["amount"] for row in orders[:4]] == ["1237500.63", "1732500.88", "252000.00", "18500.00"]
+    assert orders[6]["amount"] == f"{3 * 8 * Decimal(231500):.2f}"
+    assert orders[9]["amount"] == "98765432"  # once for the run, whatever its units
+    assert [orders[1][key] for key in ("order_date", "lot", "delivery_date", "ready_date")] == [
+        "2026-12-15", "2", "2027-03-23", "2027-04-06"
+    ]  # fmt: skip
+    assert orders[0]["payment_terms"] == "30% order; 60% delivery; 10% acceptance +30 days"
+    assert (orders[6]["tax_included"], orders[6]["tax_rate"]) == ("yes", "0.13")
+
+
+def test_payments_follow_the_milestones() -> None:
+    paid = rows(payments_csv(report_of(committee(), Language())))
+    acme = [row for row in paid if row["quote"] == "acme-2291" and row["item"] == "hardware"]
+    rate = 1 / Decimal("1.0837")
+    five, seven = (count * Decimal("247500.125") * rate for count in (5, 7))
+    expected = {
+        "2026-12-15": (five + seven) * Decimal("0.3"),
+        "2027-02-23": five * Decimal("0.6"),
+        "2027-03-23": seven * Decimal("0.6"),
+        "2027-04-08": five * Decimal("0.1"),
+        "2027-05-06": seven * Decimal("0.1"),
+    }
+    assert {row["date"]: row["amount"] for row in acme} == {day: f"{value:.2f}" for day, value in expected.items()}
+    assert {row["fiscal_year"] for row in acme} == {"2026/27", "2027/28"}
+    assert [row["date"] for row in paid if row["item"] == "lease"] == [
+        f"{2027 + (month + 0) // 12}-{month % 12 + 1:02d}-26" for month in range(29)
+    ]
+
+
+def test_text_that_looks_like_a_formula_is_text() -> None:
+    report = report_of(committee(hostile=True), Language())
+    for text in (orders_csv(report), payments_csv(report)):
+        cells = [cell for row in csv.reader(StringIO(text, newline="")) for cell in row]
+        assert not [cell for cell in cells if cell.startswith(("=", "+", "@", "\t"))]
+        assert not [cell for cell in cells if cell.startswith("-") and not _number(cell)]
+        assert any(cell.startswith("'=HYPERLINK") for cell in cells)
+
+
+def _number(cell: str) -> bool:
+    return cell.removeprefix("-").replace(".", "", 1).isdigit()
+
+
+def test_every_date_is_iso() -> None:
+    for row in rows(payments_csv(report_of(committee(), Language("zh")))):
+        assert dt.date.fromisoformat(row["date"])
