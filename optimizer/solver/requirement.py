@@ -103,6 +103,8 @@ def least_uses(levers: Collection[Lever], problem: Problem, frame: Frame, settin
         frame: The scenario as stated.
         settings: Solver settings.
     """
+    if problem.windows is not None:
+        return {}
     problem = viable(problem)
     if {lever.name for lever in levers} == {"deadline"} and not problem.several:
         problem = _until(problem, settings)

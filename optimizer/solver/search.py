@@ -196,6 +196,20 @@ def _staged(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool)
     return _judged(final, best, columns, solver, effort, unique=unique)
 
 
+def has_plan(problem: Problem, settings: Settings) -> bool | None:
+    """Return whether a problem whose runs are not listed has a plan; None when that was not found out."""
+    if first_choice(problem, settings) is not None:
+        return True
+    return False if next(field_of(problem).assignments(), None) is None else None
+
+
+def first_choice(problem: Problem, settings: Settings) -> Choice | None:
+    """Return a plan of a problem whose runs are not listed; None when none was found among promising schedules."""
+    effort = _Effort.starting(settings)
+    found = _first_plan(problem, Blocks(field_of(problem), effort.ends), CpSat(), effort)
+    return None if found is None else found.model.choice(found.answer.values)
+
+
 def _cutoffs(least: float, best: _Solved | None) -> list[float]:
     """Return the cutoffs that are tried: from what a plan seems to cost at least towards the cost of the best known."""
     if best is None or best.value is None:

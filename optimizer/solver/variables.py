@@ -12,6 +12,8 @@ from typing import NamedTuple, TypeVar
 from optimizer.cost.after import After
 from optimizer.cost.frame import Frame
 from optimizer.cost.option import Option, Piece, hired, is_incremental, possible_pieces
+from optimizer.errors import InputError
+from optimizer.errors import Problem as InputProblem
 from optimizer.solver.ledger import Ledger
 from optimizer.solver.linear import LinearModel
 from optimizer.solver.problem import Pool, Problem, Profile, units_limit
@@ -169,7 +171,15 @@ class Builder:
 
 
 def declare(problem: Problem) -> Builder:
-    """Return a builder with all profile and order variables and no rows."""
+    """Return a builder with all profile and order variables and no rows.
+
+    Raises:
+        InputError: the runs are too many to be listed; only a search that chooses among them may build a model.
+    """
+    if problem.windows is not None:
+        found = f"{len(problem.windows)} workloads with more modes than can be listed one by one"
+        fix = "Ask this of one workload at a time, or of fewer modes; solve, compare and explain work"
+        raise InputError([InputProblem("workloads", found, "few runs for this question", fix)])
     builder = Builder(problem, LinearModel(), Ledger(problem.frame))
     builder.one = builder.model.integer("one", 1, 1)
     for number, profile in enumerate(problem.profiles):

@@ -21,8 +21,9 @@ from optimizer.solver.cpsat import CpSat
 from optimizer.solver.model import build_model, feasibility_model
 from optimizer.solver.offers import rack_positions, unit_power_kw, units_per_rack
 from optimizer.solver.problem import Pool, Problem, Profile
+from optimizer.solver.relaxation import first_proof
 from optimizer.solver.rules.site import power_on
-from optimizer.solver.search import PROMISING, spread
+from optimizer.solver.search import PROMISING, first_choice, has_plan, spread
 
 
 def promising(problem: Problem) -> Problem:
@@ -38,6 +39,8 @@ def viable(problem: Problem) -> Problem:
 
     The budget is asked only where cash is all a plan's value is made of (``conflict.spending``): no discount, no receipts.
     """
+    if problem.windows is not None:  # these are only the earliest runs of their modes
+        return problem
     tests = [_fits_power(problem.frame), _fits_racks(problem.frame), _fits_budget(problem)]
     kept = [profile for profile in problem.profiles if all(test(profile) for test in tests)]
     return problem if len(kept) == len(problem.profiles) else problem.keep(kept)
@@ -47,6 +50,9 @@ def feasible(problem: Problem, settings: Settings) -> bool | None:
     """Return whether a problem has a plan; None when the effort ran out."""
     if {profile.workload for profile in problem.profiles} != set(problem.frame.scenario.workloads):
         return False
+    if problem.windows is not None:
+        answer, _ = first_proof(problem, settings)
+        return False if answer is not None else has_plan(problem, settings)
     if len(problem.profiles) > PROMISING and _outcome(promising(problem), settings) in ("optimal", "feasible"):
         return True
     outcome = _outcome(problem, settings)
@@ -55,6 +61,8 @@ def feasible(problem: Problem, settings: Settings) -> bool | None:
 
 def some_plan(problem: Problem, settings: Settings) -> Choice | None:
     """Return a plan of a problem, the same one every time; None when none was found."""
+    if problem.windows is not None:
+        return first_choice(problem, replace(settings, workers=1))
     found = viable(problem)
     single = replace(settings, workers=1)
     for part in (promising(found), found) if len(found.profiles) > PROMISING else (found,):

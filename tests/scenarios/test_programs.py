@@ -1,0 +1,66 @@
+"""bridge and capacity-program: several runs in one plan, rented and bought, one after another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from optimizer.api import inputs_of, load, solve, verify
+from optimizer.errors import InputError
+from optimizer.io.json_text import plan_json
+from optimizer.io.shipped import shipped
+from optimizer.results import Plan
+from optimizer.solver.model import build_model
+from optimizer.solver.planner import Modes, prepare
+
+BRIDGE = shipped("scenarios") / "bridge.yaml"
+PROGRAM = shipped("scenarios") / "capacity-program.yaml"
+
+
+@pytest.fixture(scope="module")
+def bridge() -> Plan:
+    return solve(BRIDGE)
+
+
+@pytest.fixture(scope="module")
+def program() -> Plan:
+    return solve(PROGRAM)
+
+
+def test_the_start_is_rented_and_the_rest_goes_on_bought_nodes(bridge: Plan):
+    assert bridge.status == "optimal"
+    start, rest = bridge.workloads["start"], bridge.workloads["rest"]
+    (rented,) = [award for award in bridge.awards if award.type == "block"]
+    (bought,) = [award for award in bridge.awards if award.type == "purchase"]
+    assert (rented.workload, rented.contract_end, start.place) == ("start", start.end, rented.place)
+    assert (bought.workload, rest.place) == (None, "hall-a")
+    assert start.end < bought.delivery_date < rest.start
+    assert bought.nodes >= rest.nodes
+
+
+def test_one_fleet_carries_the_program_and_a_block_the_small_run(program: Plan):
+    assert program.status == "optimal"
+    in_hall = [run for run in program.workloads.values() if run.place == "hall-a"]
+    assert {run.name for run in in_hall} == {"base-70b", "experts-235b", "refresh-70b"}
+    (bought,) = [award for award in program.awards if award.type == "purchase"]
+    assert max(run.nodes for run in in_hall) <= bought.nodes < sum(run.nodes for run in in_hall)
+    base, experts, refresh = (program.workloads[name] for name in ("base-70b", "experts-235b", "refresh-70b"))
+    assert base.end < experts.start <= experts.end < refresh.start
+    periods = {limit.period for limit in program.limits if limit.name == "deadline"}
+    assert periods == set(program.workloads)
+
+
+def test_plans_of_several_runs_verify(bridge: Plan, program: Plan, tmp_path: Path):
+    for plan in (bridge, program):
+        file = tmp_path / f"{plan.scenario}.json"
+        file.write_text(plan_json(plan), encoding="utf-8")
+        assert verify(file).ok
+
+
+def test_a_model_over_runs_that_are_not_listed_is_refused():
+    """What is not listed would be missing in it: an answer from it could be wrong."""
+    problem = prepare(inputs_of(load(BRIDGE)), Modes()).problem
+    assert problem.windows is not None
+    with pytest.raises(InputError, match="workloads: 2 workloads with more modes than can be listed"):
+        build_model(problem)
