@@ -196,7 +196,7 @@ def reduced(blocks: Blocks, cutoff: float) -> Columns:
         paid = constant + field.entry(enumerate(pools))
         total = paid + blocks.bounds(parts, cutoff - paid)
         lowest = min(lowest, total)
-        if total <= cutoff:
+        if total <= cutoff and np.isfinite(total):
             for block in parts:
                 rooms[block] = max(rooms.get(block, -np.inf), blocks.least(block) + cutoff - total)
     kept = tuple((block, undominated(blocks.within(block, room), field)) for block, room in sorted(rooms.items()))
