@@ -148,7 +148,7 @@ def _choice(plan: Plan, problem: Problem) -> Choice | None:
         option = options.get(key) or lasts.get(key)
         if option is None:
             return None
-        taken.append(Taken(option, award.units))
+        taken.append(Taken(option, award.units, award.workload))
     return Choice(tuple(taken), ())
 
 
