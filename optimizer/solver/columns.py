@@ -17,7 +17,7 @@ from optimizer.solver.outlook import Outlook, Slot
 from optimizer.solver.partitions import Block, Field, undominated
 from optimizer.solver.problem import Column, Pool, Problem, Profile
 from optimizer.solver.profiles import base_starts, with_following
-from optimizer.solver.schedules import OutOfTime, Schedules
+from optimizer.solver.schedules import OutOfTimeError, Schedules
 
 MOST_SCHEDULES = 200_000
 """Schedules of a block kept at once; beyond, those with the least bounds, and the answer is no proof."""
@@ -82,7 +82,7 @@ class Blocks:
         """Return the schedules of a block within a cutoff.
 
         Raises:
-            OutOfTime: the time limit passed; what was known before stays.
+            OutOfTimeError: the time limit passed; what was known before stays.
         """
         known = self._known.get(block)
         if known is None or known[0] < cutoff:
@@ -158,10 +158,10 @@ class Blocks:
         """Return a lower bound of blocks of a plan together; infinite when it exceeds a cutoff.
 
         Raises:
-            OutOfTime: the time limit passed.
+            OutOfTimeError: the time limit passed.
         """
         if self.ends is not None and time.monotonic() > self.ends:
-            raise OutOfTime
+            raise OutOfTimeError
         return self._total(parts, cutoff, self.bound)
 
     def _total(self, parts: Sequence[Block], cutoff: float, bound: Callable[[Block, float], float]) -> float:
@@ -217,7 +217,7 @@ def reduced(blocks: Blocks, cutoff: float) -> Columns:
         paid = constant + field.entry(enumerate(pools))
         try:
             total = paid + blocks.bounds(parts, cutoff - paid)
-        except OutOfTime:  # neither this assignment nor a later one costs less than its quick bound
+        except OutOfTimeError:  # neither this assignment nor a later one costs less than its quick bound
             lowest, complete = min(lowest, quick), False
             break
         lowest = min(lowest, total)
@@ -232,7 +232,7 @@ def _within(blocks: Blocks, block: Block, room: float) -> Schedules:
     """Return the schedules of a block within a cutoff; of those known before where there is no time, and so marked."""
     try:
         return blocks.within(block, room)
-    except OutOfTime:
+    except OutOfTimeError:
         return replace(blocks.found(block, room), cut=True)
 
 

@@ -26,7 +26,7 @@ FAR = 10**6
 """A day after every day."""
 
 
-class OutOfTime(Exception):
+class OutOfTimeError(Exception):
     """The time limit passed before all schedules of a block were tried."""
 
 
@@ -179,7 +179,7 @@ class Enumeration:
         after: For each run the positions of those in the block that must end before it.
         outlook: Least costs.
         known: What each run costs at least alone.
-        ends: When (monotonic clock) it stops with ``OutOfTime``; None = never.
+        ends: When (monotonic clock) it stops with ``OutOfTimeError``; None = never.
     """
 
     def __init__(
@@ -214,7 +214,7 @@ class Enumeration:
         """Return the schedules whose bound is at most the cutoff; of too many, those with the least bounds.
 
         Raises:
-            OutOfTime: the time limit passed; what was found so far proves nothing.
+            OutOfTimeError: the time limit passed; what was found so far proves nothing.
         """
         found = [self._ordered(order, cutoff, most) for order in permutations(range(len(self.slots)))]
         return _best(_joined(found), most)
@@ -228,7 +228,7 @@ class Enumeration:
             parts = [state.take(np.zeros(len(state), dtype=bool))]
             for chunk in self._chunks(state, column):
                 if self.ends is not None and time.monotonic() > self.ends:
-                    raise OutOfTime
+                    raise OutOfTimeError
                 placed = self._bounded(self._placed(chunk, column, order[:position]), rest)
                 parts.append(placed.take(placed.bound <= cutoff))
             state = _best(_joined(parts), most)

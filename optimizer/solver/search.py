@@ -206,8 +206,9 @@ def _staged(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool)
 
 
 def _is_guided(problem: Problem) -> bool:
-    """Return whether bounds on what runs cost tell how good a plan is: not of another objective, nor where units signed
-    for elsewhere may earn more than they cost.
+    """Return whether bounds on what runs cost tell how good a plan is.
+
+    They do not for another objective, nor where units signed for elsewhere may earn more than they cost.
     """
     scenario = problem.frame.scenario
     return scenario.objective == "cost" and not (scenario.fix and scenario.after_run.policy == "use")

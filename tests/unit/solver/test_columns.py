@@ -83,7 +83,7 @@ def test_enumeration_that_runs_out_of_time_proves_only_what_was_completed(monkey
     blocks = Blocks(field)
     low = blocks.within(block, best)
     blocks.ends = time.monotonic() - 1
-    with pytest.raises(columns_module.OutOfTime):
+    with pytest.raises(columns_module.OutOfTimeError):
         blocks.within(block, np.inf)
     assert len(blocks.within(block, best)) == len(low) > 0
 
@@ -99,7 +99,7 @@ def test_a_search_without_time_to_enumerate_has_a_plan_and_a_bound_below_it(monk
 
 
 def _late(*_):
-    raise columns_module.OutOfTime
+    raise columns_module.OutOfTimeError
 
 
 @pytest.mark.parametrize("most", [1, 2, 5])

@@ -27,7 +27,7 @@ def test_assignments_come_in_the_order_of_their_bounds_and_none_is_missing(runs,
     found = list(known.assignments())
     assert [bound for bound, _ in found] == sorted(bound for bound, _ in found)
     assert len(found) == len(every) > 1
-    bounds = dict((pools, bound) for bound, pools in every)
+    bounds = {pools: bound for bound, pools in every}
     for bound, pools in found:
         assert bound == pytest.approx(bounds[pools], abs=1e-6)
         _blocks_are_what_is_tied(pools, known)
