@@ -12,7 +12,7 @@ from optimizer.solver.curves import Counts
 from optimizer.solver.partitions import Block, Field, undominated
 from optimizer.solver.schedules import Schedules
 from tests.unit.cost.world import block as blocks_of_days
-from tests.unit.cost.world import hourly, purchase, quote, reserved
+from tests.unit.cost.world import hourly, purchase, quote, reserved, site
 from tests.unit.solver.deciding import planned
 from tests.unit.solver.programs import (
     AFTER,
@@ -216,7 +216,7 @@ def test_a_part_is_hired_as_late_as_after_a_run_that_is_left_out(monkeypatch):
     """On the one node bought for next to nothing a takes 150 days, not 20: b is hired no earlier."""
     offers = {"stock": purchase(1, units={"max": 1}), "hour": hourly(3, units={"max": 2})}
     runs = {"a": run((1, 150), (2, 20)), "b": run((1, 100), after=["a"]), "c": run((1, 30))}
-    _parts_cost_no_more(program(quote(offers), runs), ("b", "c"), monkeypatch)
+    _parts_cost_no_more(program(quote(offers), runs, sites={"hall": site()}), ("b", "c"), monkeypatch)
 
 
 @pytest.mark.parametrize("second", [(1, 50), (1, 61)], ids=["fits a term of its own", "too long for any"])
