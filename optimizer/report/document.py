@@ -10,7 +10,7 @@ import datetime as dt
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Literal, TypeVar
+from typing import Literal
 
 from optimizer.units import round_money
 
@@ -26,7 +26,6 @@ cent; date; code: a command, path or checksum.
 """
 
 Scalar = Decimal | int | str | dt.date | None
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
