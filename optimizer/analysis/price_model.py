@@ -70,10 +70,6 @@ class PriceModel:
         effort.proven &= answer.outcome in ("optimal", "infeasible")
         return self.model.choice(answer.values) if answer.values else None
 
-    def falls_with(self, group: str) -> bool:
-        """Return whether some cost falls when the prices of a group rise."""
-        return any(amount < 0 for amount in self.slopes.get(group, {}).values())
-
 
 def price_model(problem: Problem, kept: Sequence[int], grouping: Grouping) -> PriceModel:
     """Return the model of some runs: built at the prices of today, and with each group of offers in it doubled."""

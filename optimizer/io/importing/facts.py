@@ -60,13 +60,6 @@ class Facts:
         fact = self.first(key)
         return fact.text if fact else ""
 
-    def differing(self) -> Iterator[tuple[Fact, Fact]]:
-        """Yield pairs of the same key with different values."""
-        for fact in self.found:
-            first = self.first(fact.key)
-            if first and first is not fact and plain(first.text) != plain(fact.text):
-                yield first, fact
-
 
 def read_facts(rows: Iterable[Row], cells: Iterable[Cell]) -> Facts:
     """Return the facts in rows outside tables, and in text cells of rows inside them that are no items."""
