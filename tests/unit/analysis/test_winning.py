@@ -70,7 +70,7 @@ def test_racks_make_it_win_and_one_less_does_not(tmp_path: Path) -> None:
 
 
 def test_power_that_helps_the_plan_more_is_no_win(tmp_path: Path) -> None:
-    """With 40 kW four cheap tubs for 40 beat the three crates that more power would allow."""
+    """With 28 kW four tubs cost 40: less than the three crates, for 180, that more power allows too."""
     world = crates(power=[{"from": "2027-01-01", "kw": 20}])
     tubs = quote(purchase(10, platform="tub"), "tubs", vendor="Tubs")
     tub = platform("tub", node_power_kw={"provisioned": 7, "training": 7, "idle": 2})
@@ -127,3 +127,33 @@ def rented(folder: Path, name: str, price: float, *sets: str) -> Loaded:
         (folder / "quotes" / f"{card}.yaml").write_text(HOURLY.format(name=card, price=amount), encoding="utf-8")
     (folder / "evidence.yaml").write_text(SCENARIO, encoding="utf-8")
     return load(folder / "evidence.yaml", sets=sets)
+
+
+SOON = "workloads.train.deadline=2027-03-15"
+"""More than the 128 accelerators that A100 runs in bf16 were seen on are needed."""
+
+
+@pytest.mark.parametrize(
+    ("name", "price", "sets", "first"),
+    [
+        ("mi300x", 1.5, (), "pilot_multi_node"),
+        ("mi300x", 1.65, (), None),
+        ("a100-80gb-sxm", 0.72, (SOON,), "public_run"),
+        ("a100-80gb-sxm", 0.77, (SOON,), None),
+    ],
+)
+def test_the_first_evidence_that_makes_it_win(
+    name: str, price: float, sets: tuple[str, ...], first: str | None, tmp_path: Path
+) -> None:
+    """Rent is by the hour, so a band that is narrower at the 80th percentile lowers the cost by its share.
+
+    MI300X: 1.02 x (1.35 / 1.02)^0.657 = 1.226 with today's band, 1.02 x 1.14^0.657 = 1.112 with a pilot: 9.3 % less;
+    wider runs seen change nothing, as its band is wider already. A100 beyond 128: 1.18^0.657 against 1.11^0.657: 3.9 %.
+    """
+    found = asked(rented(tmp_path, name, price, *sets), platform=name)
+    levels = [change for change in found.would_win_if if change.what == "evidence"]
+    assert [change.to for change in levels] == ([] if first is None else [first])
+    assert all((change.from_, change.set) == ("datasheet", None) for change in levels)
+    cost = sum(line.b for line in found.gap_lines)
+    share = {"mi300x": 1.02 * 1.14**0.6567 / (1.02 * (1.35 / 1.02) ** 0.6567), "a100-80gb-sxm": (1.11 / 1.18) ** 0.6567}
+    assert (float(cost) * share[name] < float(cost - found.gap)) is bool(levels)  # type: ignore[operator]
