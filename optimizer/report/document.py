@@ -7,10 +7,10 @@ numbers. Words are keys of ``terms.yaml``; names from files stay as they are and
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Literal, TypeVar, cast
+from typing import Literal
 
 from optimizer.units import round_money
 
@@ -26,7 +26,6 @@ cent; date; code: a command, path or checksum.
 """
 
 Scalar = Decimal | int | str | dt.date | None
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,23 +223,6 @@ class Document:
     warnings: tuple[Text, ...]
     memo: tuple[Section, ...]
     details: tuple[Section, ...] = ()
-
-
-def mapped(part: _T, change: Callable[[Value], Value]) -> _T:
-    """Return a document, or a part of one, with every value changed: to convert a currency, or to redact."""
-    return cast("_T", _mapped(part, change))
-
-
-def _mapped(part: object, change: Callable[[Value], Value]) -> object:
-    if isinstance(part, Value):
-        return change(part)
-    if isinstance(part, tuple):
-        return tuple(_mapped(item, change) for item in part)
-    if isinstance(part, Mapping):
-        return {key: _mapped(item, change) for key, item in part.items()}
-    if is_dataclass(part) and not isinstance(part, type):
-        return replace(part, **{own.name: _mapped(getattr(part, own.name), change) for own in fields(part)})
-    return part
 
 
 def name(text: str) -> Value:
