@@ -99,7 +99,7 @@ class Language:
         if value is None or isinstance(value, str):
             return value or self.text("word.unknown")
         exact = Decimal(str(value)).quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_UP)
-        return format_decimal(exact, "#,##0" + ("." + "#" * digits if digits else ""), locale=self.code)
+        return _decimal(exact, "#,##0" + ("." + "#" * digits if digits else ""), self.code)
 
     def money(self, value: Amount, currency: str) -> str:
         """Return an amount for tables: ISO code, every digit to the minor unit.
@@ -175,6 +175,12 @@ class Language:
         ('a, b', 'a、b')
         """
         return (", " if self.code == "en" else "、").join(parts)
+
+
+@lru_cache(maxsize=8192)
+def _decimal(value: Decimal, pattern: str, code: Code) -> str:
+    """Return a number by a pattern; a plan of many awards repeats its units, rates and months thousands of times."""
+    return format_decimal(value, pattern, locale=code)
 
 
 class _Words(BaseModel):
