@@ -13,6 +13,7 @@ from optimizer.analysis.nodes import NodeNeed, why_nodes
 from optimizer.analysis.reasons import ReasonGroup, grouped
 from optimizer.analysis.relaxations import with_relaxations
 from optimizer.analysis.switch import Forced, OfferKey, WinIf, winning_delivery, winning_price
+from optimizer.analysis.winning import Rivals, winning_evidence, winning_sites
 from optimizer.analysis.worth import Worth, worth_of_one_more
 from optimizer.api import SolveOptions, load
 from optimizer.cost.choice import Choice
@@ -30,6 +31,9 @@ from optimizer.solver.plans import objective_unit, objective_value
 from optimizer.solver.precheck import NOT_SEARCHED, impossible
 from optimizer.solver.relax import RELAXATIONS
 from optimizer.solver.why_not import hardest, missing_limit, why_not
+
+SEARCHED = ("price", "delivery", "power", "racks", "evidence")
+"""What may make a dearer option win, tried each alone."""
 
 
 class UndecidedError(ClusterbuyError):
@@ -66,6 +70,10 @@ class Explanation(Result):
     """What one more unit of each limit is worth (on request)."""
     reasons: tuple[ReasonGroup, ...] = ()
     """What is not used and why, grouped, the most telling first (without a question)."""
+    searched: tuple[str, ...] = ()
+    """Dearer: what was tried to make it win; nothing unless cost is the objective."""
+    cut_short: bool = False
+    """Dearer: the time limit was reached, so that changes may be missing."""
     conflict: Conflict | None = None
     """Rejected: the limits that leave no plan with it, as for a scenario without any plan."""
 
@@ -270,16 +278,26 @@ def _dearer(
         return bench.decide(_narrowed(bench.prepared(inputs), question, offers)).choice
 
     forced = Forced(offers, choices[1], frame, target, best_in)
-    found = (winning_price(forced), winning_delivery(forced)) if frame.scenario.objective == "cost" else ()
+    rivals = Rivals(bench, lambda problem: _narrowed(problem, question, offers), forced)
+    by_cost = frame.scenario.objective == "cost"
     return base.model_copy(
         update={
             "answer": "dearer",
             "gap": total_gap(lines),
             "gap_lines": tuple(line for line in lines if line.a or line.b),
             "objective_gap": total_gap(lines) if frame.scenario.objective == "cost" else abs(other - best),
-            "would_win_if": tuple(change for change in found if change is not None),
+            "would_win_if": _would_win_if(forced, rivals) if by_cost else (),
+            "searched": SEARCHED if by_cost else (),
+            "cut_short": bench.settings.spent,
         }
     )
+
+
+def _would_win_if(forced: Forced, rivals: Rivals) -> tuple[WinIf, ...]:
+    """Return the changes that each alone make an option win, every one solved again."""
+    own = (winning_price(forced), winning_delivery(forced))
+    found = (*own, *winning_sites(rivals), winning_evidence(rivals))
+    return tuple(change for change in found if change is not None)
 
 
 def _rejection(question: Question, offers: frozenset[OfferKey], prepared: Prepared, bench: Bench) -> Rejection:

@@ -71,6 +71,13 @@ def _changes(conflict: Conflict, gives: str, pinned: Sequence[str]) -> Iterator[
         yield Text(f"No change of a limit {gives}: what is named are facts of the offers and platforms.", style="bold")
 
 
+NOTHING_WINS = (
+    "Nothing alone makes it win: no price above zero, no delivery from the first day on, no power or racks at a site, "
+    "no evidence up to a pilot of this size (each solved again)."
+)
+"""Said of a dearer option that no change of one thing helps."""
+
+
 def explanation_screen(result: Explanation) -> RenderableType:
     """Return why something is, or is not, in the plan."""
     if result.question == "plan":
@@ -86,6 +93,10 @@ def explanation_screen(result: Explanation) -> RenderableType:
     if result.would_win_if:
         parts += [Text("It would win with one of these (solved again):", style="bold")]
         parts += [Text(f"  {_win_if(change)}") for change in result.would_win_if]
+    elif result.searched and not result.cut_short:
+        parts += [Text(NOTHING_WINS, style="bold")]
+    if result.cut_short:
+        parts += [Text("Not every change was tried within the time limit: raise --time-limit.", style="bold")]
     return Group(*parts)
 
 
@@ -138,7 +149,8 @@ def _win_if(change: WinIf) -> str:
         )
     if change.what == "delivery":
         return f"delivery: {figure(change.to)} {change.unit}"
-    return f"{words(change.what)}: {figure(change.from_)} -> {figure(change.to)} {change.unit}".rstrip()
+    text = f"{words(change.what)}: {figure(change.from_)} -> {figure(change.to)} {change.unit}".rstrip()
+    return f"{text}  --set '{change.set}'" if change.set else text
 
 
 def _plan(result: Explanation) -> Iterable[RenderableType]:

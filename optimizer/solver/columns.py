@@ -17,7 +17,7 @@ from optimizer.solver.outlook import Outlook, Slot
 from optimizer.solver.partitions import Block, Field, undominated
 from optimizer.solver.problem import Column, Pool, Problem, Profile
 from optimizer.solver.profiles import base_starts, with_following
-from optimizer.solver.schedules import Schedules
+from optimizer.solver.schedules import OutOfTimeError, Schedules
 
 MOST_SCHEDULES = 200_000
 """Schedules of a block kept at once; beyond, those with the least bounds, and the answer is no proof."""
@@ -68,7 +68,7 @@ class Blocks:
 
     Attributes:
         field: The runs with their pools.
-        ends: When (monotonic clock) no further block is enumerated; None = no limit.
+        ends: When (monotonic clock) enumeration stops; None = never.
     """
 
     def __init__(self, field: Field, ends: float | None = None) -> None:
@@ -79,17 +79,25 @@ class Blocks:
         self._beams: dict[tuple[Block, int], Schedules] = {}
 
     def within(self, block: Block, cutoff: float) -> Schedules:
-        """Return the schedules of a block within a cutoff."""
+        """Return the schedules of a block within a cutoff.
+
+        Raises:
+            OutOfTimeError: the time limit passed; what was known before stays.
+        """
         known = self._known.get(block)
         if known is None or known[0] < cutoff:
-            found = self.field.enumeration(block).within(cutoff, MOST_SCHEDULES)
-            known = (cutoff, found)
-            self._known[block] = known
-        return known[1].take(known[1].bound <= cutoff)
+            found = self.field.enumeration(block, self.ends).within(cutoff, MOST_SCHEDULES)
+            self._known[block] = (cutoff, found)
+        return self.found(block, cutoff)
+
+    def found(self, block: Block, cutoff: float) -> Schedules:
+        """Return those schedules of a block within a cutoff that are known."""
+        known = self._known[block][1]
+        return known.take(known.bound <= cutoff)
 
     def least(self, block: Block) -> float:
-        """Return the least bound among the schedules of a block found so far."""
-        return float(self._known[block][1].bound.min())
+        """Return the least bound of a block as far as its schedules are known."""
+        return _least(self._known[block][1], self.field.quick(block))
 
     def guess(self, block: Block) -> float:
         """Return about what a block costs: exact for one run, else the bound of a good schedule."""
@@ -109,17 +117,22 @@ class Blocks:
 
         Before its schedules are enumerated, those of its runs without one of them are asked.
         """
-        if self.field.quick(block) > cutoff or self._without_one(block, cutoff) > cutoff:
-            return np.inf
-        found = self.within(block, cutoff)
-        return float(found.bound.min()) if len(found) else np.inf
+        before = max(self.field.quick(block), self._without_one(block, cutoff))
+        return np.inf if before > cutoff else _least(self.within(block, cutoff), before)
 
     def _without_one(self, block: Block, cutoff: float) -> float:
-        """Return the highest bound of all runs of a block but one, with what that one draws; infinite above a cutoff."""
+        """Return the highest bound of all runs of a block but one, with what that one draws; infinite above a cutoff.
+
+        Where that one is alone in its pool, awards there may earn more than they cost.
+        """
         best = -np.inf
         for left_out in block if len(block) > 2 else ():
-            running = self.field.known[left_out].running
-            rest = self.field.parts(tuple(key for key in block if key != left_out))
+            others = tuple(key for key in block if key != left_out)
+            alone = all(pool != left_out[1] for _, pool in others)
+            running = self.field.known[left_out].running + (
+                min(0.0, self.field.known[left_out].awards) if alone else 0.0
+            )
+            rest = self.field.parts(others)
             best = max(best, running + self._total(rest, cutoff - running, self.part))
             if best > cutoff:
                 break
@@ -135,14 +148,20 @@ class Blocks:
         if known[1] == -np.inf:
             least = self._without_one(block, cutoff)
             if least <= cutoff:
-                found = self.field.enumeration(block).relax().within(cutoff, MOST_SCHEDULES)
-                least = float(found.bound.min()) if len(found) else np.inf
+                found = self.field.enumeration(block, self.ends).relax().within(cutoff, MOST_SCHEDULES)
+                least = _least(found, max(least, self.field.quick(block)))
             known = (cutoff, least if least <= cutoff else np.inf)
             self._parts[block] = known
         return known[1]
 
     def bounds(self, parts: Sequence[Block], cutoff: float) -> float:
-        """Return a lower bound of blocks of a plan together; infinite when it exceeds a cutoff."""
+        """Return a lower bound of blocks of a plan together; infinite when it exceeds a cutoff.
+
+        Raises:
+            OutOfTimeError: the time limit passed.
+        """
+        if self.ends is not None and time.monotonic() > self.ends:
+            raise OutOfTimeError
         return self._total(parts, cutoff, self.bound)
 
     def _total(self, parts: Sequence[Block], cutoff: float, bound: Callable[[Block, float], float]) -> float:
@@ -153,6 +172,11 @@ class Blocks:
             if total > cutoff:
                 return np.inf
         return total
+
+
+def _least(found: Schedules, otherwise: float) -> float:
+    """Return the least bound of schedules; where some were left out, another bound."""
+    return otherwise if found.cut else float(found.bound.min(initial=np.inf))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,18 +213,27 @@ def reduced(blocks: Blocks, cutoff: float) -> Columns:
     for quick, pools in field.assignments():
         if quick > cutoff:
             break
-        if blocks.ends is not None and time.monotonic() > blocks.ends:
-            lowest, complete = min(lowest, quick), False
-            break
         parts = field.blocks(pools)
         paid = constant + field.entry(enumerate(pools))
-        total = paid + blocks.bounds(parts, cutoff - paid)
+        try:
+            total = paid + blocks.bounds(parts, cutoff - paid)
+        except OutOfTimeError:  # neither this assignment nor a later one costs less than its quick bound
+            lowest, complete = min(lowest, quick), False
+            break
         lowest = min(lowest, total)
         if total <= cutoff and np.isfinite(total):
             for block in parts:
                 rooms[block] = max(rooms.get(block, -np.inf), blocks.least(block) + cutoff - total)
-    kept = tuple((block, undominated(blocks.within(block, room), field)) for block, room in sorted(rooms.items()))
+    kept = tuple((block, undominated(_within(blocks, block, room), field)) for block, room in sorted(rooms.items()))
     return Columns(kept, lowest, complete and not any(own.cut for _, own in kept))
+
+
+def _within(blocks: Blocks, block: Block, room: float) -> Schedules:
+    """Return the schedules of a block within a cutoff; of those known before where there is no time, and so marked."""
+    try:
+        return blocks.within(block, room)
+    except OutOfTimeError:
+        return replace(blocks.found(block, room), cut=True)
 
 
 def promising(blocks: Blocks, assignments: int, each: int) -> Columns:

@@ -45,6 +45,7 @@ class Curve:
         pool: The pool.
         ready: Days (since today) on which more becomes ready, ascending; class k holds from ``ready[k]`` on.
         least: Class x units -> least cost of awards with at least so many units ready; infinite when impossible.
+        whenever: Units -> least cost of awards of at least so many units, ready on any day.
         entry: Least cost of the entries paid once that every award of the pool matches.
         most: Most units there are of all offers.
     """
@@ -52,13 +53,21 @@ class Curve:
     pool: Pool
     ready: Counts
     least: Costs
+    whenever: Costs
     entry: float
     most: int
 
     def used(self, value_per_unit: float, most_units: float) -> Curve:
-        """Return the curve less receipts, when each unit up to a number earns a value: it may pay to have more."""
+        """Return the curve less receipts, when each unit up to a number earns a value: it may pay to have more.
+
+        Also units that become ready later earn: with t in all, awards cost no less than t units whenever they are ready.
+        The table must hold as many units as may earn.
+        """
         units = np.arange(self.least.shape[1], dtype=np.float64)
-        return replace(self, least=_at_least(self.least - np.minimum(units, most_units) * value_per_unit))
+        earned = np.minimum(units, most_units) * value_per_unit
+        more = np.append(np.minimum.accumulate((self.whenever - earned)[::-1])[::-1], np.inf)
+        same = np.searchsorted(self.whenever, self.least, side="right")  # so many and no more for the same money
+        return replace(self, least=_at_least(np.minimum(self.least - earned[same - 1], more[same])))
 
     def units(self, nodes: Counts) -> Counts:
         """Return the units that must be awarded for some nodes at once."""
@@ -96,7 +105,9 @@ def curve(
         priced = [_earning(awards, *worth(option)) for option, awards in zip(options, priced, strict=True)]
     rows = [_class_costs(options, priced, frame.today + day * DAY, pool, size, frame) for day in ready]
     least = np.array(rows, dtype=np.float64).reshape(len(rows), size)
-    return Curve(pool, np.array(ready, dtype=np.int64), least, bound.shared if options else 0.0, _supply(options))
+    whenever = _class_costs(options, priced, None, pool, size, frame)
+    entry = bound.shared if options else 0.0
+    return Curve(pool, np.array(ready, dtype=np.int64), least, whenever, entry, _supply(options))
 
 
 def _rates(option: Option, bound: PoolBound, frame: Frame) -> list[tuple[Piece, float]]:
@@ -184,23 +195,28 @@ def _filled(units: Counts, own: Sequence[tuple[Piece, float]]) -> Costs:
 
 
 def _class_costs(
-    options: Sequence[Option], priced: Sequence[_Awards], day: dt.date, pool: Pool, size: int, frame: Frame
+    options: Sequence[Option], priced: Sequence[_Awards], day: dt.date | None, pool: Pool, size: int, frame: Frame
 ) -> Costs:
-    """Return the least cost of at least 0, 1, 2 … units that are ready on a day."""
+    """Return the least cost of at least 0, 1, 2 … units that are ready on a day (None: on any).
+
+    Awards of which nothing is ready may be there for what they earn.
+    """
     offers: dict[tuple[str, str], Costs] = {}
     for option, awards in zip(options, priced, strict=True):
-        if _counts(option, options, day):
-            row = np.full(size, np.inf)
-            row[0] = 0.0
-            there = np.minimum(_ready(option, awards.units, day), size - 1)
-            np.minimum.at(row, there, awards.costs)
-            known = offers.get(option.offer_key)
-            offers[option.offer_key] = row if known is None else np.minimum(known, row)
+        row = np.full(size, np.inf)
+        row[0] = 0.0
+        ready = awards.units
+        if day is not None:
+            ready = _ready(option, ready, day) if _counts(option, options, day) else np.zeros_like(ready)
+        np.minimum.at(row, np.minimum(ready, size - 1), awards.costs)
+        known = offers.get(option.offer_key)
+        offers[option.offer_key] = row if known is None else np.minimum(known, row)
     total = np.full(size, np.inf)
     total[0] = 0.0
     for row in offers.values():
         total = _convolved(total, _at_least(row))
-    total[_ceiling(pool, options, day, frame) + 1 :] = np.inf
+    if day is not None:  # contracts that end make room for others
+        total[_ceiling(pool, options, day, frame) + 1 :] = np.inf
     return _at_least(total)
 
 

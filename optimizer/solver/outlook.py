@@ -11,6 +11,7 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from optimizer.cost.value import value_charges
 from optimizer.results import Candidate
 from optimizer.schema.quote import BlockOffer
 from optimizer.solver.curves import Costs, Counts, Curve, Worth, curve
-from optimizer.solver.problem import Pool
+from optimizer.solver.problem import Pool, supply_nodes
 from optimizer.units import fiscal_year, month_end
 
 USE_STEP_DAYS = 21
@@ -127,6 +128,8 @@ def _only_term(pool: Pool) -> int | None:
 def _used(pool: Pool, lasts: Counts, nodes: int, latest: int, frame: Frame) -> list[Curve]:
     """Return curves less receipts of use: of bought nodes together, of contracts each to its own end."""
     idle = After("idle", frame.last_day)
+    earning = ceil((frame.scenario.after_run.max_accelerators or 0) / pool.platform.accelerators_per_node)
+    nodes = max(nodes, pool.owned_nodes + min(earning, supply_nodes(pool)))
     if any(option.is_purchase for option in pool.options):
         one = curve(pool, idle, nodes, latest, frame)
         return [one.used(*_worth(pool, int(day), frame.last_day, frame)) for day in lasts]

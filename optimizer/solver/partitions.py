@@ -118,11 +118,12 @@ class Field:
                     rest = sum(least[len(grown) :])
                     heappush(heap, (constant + self.quick(tuple(enumerate(grown))) + rest, 1, grown))
 
-    def enumeration(self, block: Block) -> Enumeration:
-        """Return the enumeration of the schedules of a block."""
+    def enumeration(self, block: Block, ends: float | None = None) -> Enumeration:
+        """Return the enumeration of the schedules of a block, to the end or to a time."""
         members = [workload for workload, _ in block]
         after = [[members.index(one) for one in self.after(workload) if one in members] for workload in members]
-        return Enumeration([self.slots[key] for key in block], after, self.outlook, [self.known[key] for key in block])
+        known = [self.known[key] for key in block]
+        return Enumeration([self.slots[key] for key in block], after, self.outlook, known, ends)
 
 
 def undominated(found: Schedules, field: Field) -> Schedules:

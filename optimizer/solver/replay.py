@@ -13,10 +13,13 @@ from typing import Any
 from optimizer.candidates.conditions import Conditions
 from optimizer.candidates.modes import modes
 from optimizer.cost.choice import Choice, Taken
-from optimizer.results import Candidate, Conflict, Plan, Rejection, Result, WorkloadPlan
+from optimizer.cost.option import Option
+from optimizer.results import Award, Candidate, Conflict, Plan, Rejection, Result, WorkloadPlan
+from optimizer.schema.quote import RentalOffer
 from optimizer.solver.assemble import band_of
 from optimizer.solver.capacity import Capacity
 from optimizer.solver.check import Breach
+from optimizer.solver.offers import following_options
 from optimizer.solver.planner import Inputs, Modes, Prepared, prepare, unsearched
 from optimizer.solver.precheck import NOT_SEARCHED, impossible
 from optimizer.solver.problem import Problem
@@ -145,11 +148,21 @@ def _choice(plan: Plan, problem: Problem) -> Choice | None:
     taken = []
     for award in plan.awards:
         key = ((award.quote, award.offer), award.place, award.delivery_date)
-        option = options.get(key) or lasts.get(key)
+        option = options.get(key) or lasts.get(key) or _following(award, problem)
         if option is None:
             return None
-        taken.append(Taken(option, award.units))
+        taken.append(Taken(option, award.units, award.workload))
     return Choice(tuple(taken), ())
+
+
+def _following(award: Award, problem: Problem) -> Option | None:
+    """Return the option of a rental that begins with a run that follows another: not listed where runs are many."""
+    for option in problem.options:
+        own = (*option.offer_key, option.place) == (award.quote, award.offer, award.place)
+        if own and isinstance(option.offer, RentalOffer):
+            wait = option.lots[0].ready - option.lots[0].delivery
+            return next(following_options(option, [award.delivery_date + wait], problem.frame), None)
+    return None
 
 
 def _baseline_breaches(plan: Plan) -> Iterator[Breach]:

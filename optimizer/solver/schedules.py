@@ -7,6 +7,7 @@ the rest costs at least, exceed the cutoff. Nothing else is dropped here, so the
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -23,6 +24,11 @@ CHUNK = 400_000
 
 FAR = 10**6
 """A day after every day."""
+
+
+class OutOfTimeError(Exception):
+    """The time limit passed before all schedules of a block were tried."""
+
 
 Flags = npt.NDArray[np.bool_]
 
@@ -173,13 +179,20 @@ class Enumeration:
         after: For each run the positions of those in the block that must end before it.
         outlook: Least costs.
         known: What each run costs at least alone.
+        ends: When (monotonic clock) it stops with ``OutOfTimeError``; None = never.
     """
 
     def __init__(
-        self, slots: Sequence[Slot], after: Sequence[Sequence[int]], outlook: Outlook, known: Sequence[Least]
+        self,
+        slots: Sequence[Slot],
+        after: Sequence[Sequence[int]],
+        outlook: Outlook,
+        known: Sequence[Least],
+        ends: float | None = None,
     ) -> None:
         """Take the block."""
         self.slots, self.after, self.outlook, self.known = tuple(slots), after, outlook, known
+        self.ends = ends
         self.relaxed = False
 
     def relax(self) -> Enumeration:
@@ -198,7 +211,11 @@ class Enumeration:
         return part
 
     def within(self, cutoff: float, most: int) -> Schedules:
-        """Return the schedules whose bound is at most the cutoff; of too many, those with the least bounds."""
+        """Return the schedules whose bound is at most the cutoff; of too many, those with the least bounds.
+
+        Raises:
+            OutOfTimeError: the time limit passed; what was found so far proves nothing.
+        """
         found = [self._ordered(order, cutoff, most) for order in permutations(range(len(self.slots)))]
         return _best(_joined(found), most)
 
@@ -210,6 +227,8 @@ class Enumeration:
             rest = order[position + 1 :]
             parts = [state.take(np.zeros(len(state), dtype=bool))]
             for chunk in self._chunks(state, column):
+                if self.ends is not None and time.monotonic() > self.ends:
+                    raise OutOfTimeError
                 placed = self._bounded(self._placed(chunk, column, order[:position]), rest)
                 parts.append(placed.take(placed.bound <= cutoff))
             state = _best(_joined(parts), most)

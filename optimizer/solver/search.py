@@ -49,6 +49,9 @@ MOST_COLUMNS = 4000
 SECONDS_TO_IMPROVE = 15.0
 """Longest solve that only improves the plan."""
 
+SECONDS_TO_LIST = 60.0
+"""Longest listing of schedules where no bound tells which of them may be best."""
+
 IN_ONE_MODEL = 400
 """Columns of the compact model that improves the first plan before all are tried."""
 
@@ -172,14 +175,19 @@ def _staged(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool)
     A first plan; then all columns within a cutoff, which grows from what a plan seems to cost at least. When the best
     plan of these costs no more than the cutoff, no other can be better.
     """
+    if not _is_guided(problem):
+        return _unguided(problem, solver, effort, unique=unique)
     blocks = Blocks(field_of(problem), effort.ends)
     best = _first_plan(problem, blocks, solver, effort)
     least = guessed(blocks)
     final: _Solved | None = None
     sizes: object = None
-    columns = Columns((), -np.inf, complete=False)
+    columns, proven = Columns((), -np.inf, complete=False), -np.inf
     for cutoff in _cutoffs(least, best):
-        columns = reduced(blocks, min(cutoff, _cutoff(best)))
+        tried = min(cutoff, _cutoff(best))
+        columns = reduced(blocks, tried)
+        if columns.complete:
+            proven = max(proven, min(columns.bound, tried))
         if len(columns) > IN_ONE_MODEL and columns.sizes != sizes:
             some = listed(problem, blocks.field.outlook, first_of(columns, IN_ONE_MODEL))
             best = _better(best, _solve(some, solver, effort.at_most(SECONDS_TO_IMPROVE)))
@@ -190,10 +198,31 @@ def _staged(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool)
         if columns.sizes != sizes:
             final = _solve(listed(problem, blocks.field.outlook, columns), solver, effort) if len(columns) else None
             best, sizes = _better(best, final), columns.sizes
-        if effort.is_over or (best is not None and best.value is not None and float(best.value) <= cutoff):
+        if effort.is_over or _cutoff(best) <= cutoff:
             break
+    columns = replace(columns, bound=max(columns.bound, proven))
     _bounds_hold(final, best, columns)
     return _judged(final, best, columns, solver, effort, unique=unique)
+
+
+def _is_guided(problem: Problem) -> bool:
+    """Return whether bounds on what runs cost tell how good a plan is.
+
+    They do not for another objective, nor where units signed for elsewhere may earn more than they cost.
+    """
+    scenario = problem.frame.scenario
+    return scenario.objective == "cost" and not (scenario.fix and scenario.after_run.policy == "use")
+
+
+def _unguided(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool) -> Found:
+    """Return the best plan of all schedules, when these are few; else the best of the promising ones, unproven."""
+    blocks = Blocks(field_of(problem), effort.at_most(SECONDS_TO_LIST).ends)
+    best = _first_plan(problem, blocks, solver, effort)
+    every = reduced(blocks, np.inf)
+    columns = replace(every, bound=-np.inf, complete=every.complete and len(every) <= MOST_COLUMNS)
+    some = columns if columns.complete else first_of(columns, IN_ONE_MODEL)
+    final = _solve(listed(problem, blocks.field.outlook, some), solver, effort) if len(some) else None
+    return _judged(final, _better(best, final), columns, solver, effort, unique=unique)
 
 
 def has_plan(problem: Problem, settings: Settings) -> bool | None:

@@ -70,21 +70,21 @@ def test_cp_sat_highs_and_enumeration_agree_on_several_runs(block: int, monkeypa
     """In one pool or several, at the same time or one after another, to the cent and to the last tie."""
     monkeypatch.setattr(profiles_module, "LISTED", 10**9)
     compared = 0
-    for seed in range(10 * block, 10 * (block + 1)):
+    for seed in range(7 * block, 7 * (block + 1)):
         world = several(seed).frame()
         with suppress(InputError):  # too large to enumerate
             oracle, plan, second = planned(world, "enumerate"), planned(world), planned(world, "highs")
             assert decisions(plan) == decisions(oracle), seed
             assert (second.status, cents(second)) == (plan.status, cents(plan)) == (oracle.status, cents(oracle)), seed
             compared += 1
-    assert compared > 6
+    assert compared > 4
 
 
 @pytest.mark.parametrize("block", range(2))
 def test_columns_of_schedules_lose_no_better_plan(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if there were too many runs to list: bounds, blocks and dominance decide what enters the compact model."""
     compared = 0
-    for seed in range(100 + 12 * block, 112 + 12 * block):
+    for seed in range(100 + 8 * block, 108 + 8 * block):
         world = several(seed).changed(cheapest).frame()
         with suppress(InputError):  # too large to enumerate
             monkeypatch.setattr(profiles_module, "LISTED", 10**9)
@@ -93,7 +93,7 @@ def test_columns_of_schedules_lose_no_better_plan(block: int, monkeypatch: pytes
             plan = planned(world)
             assert (plan.status, cents(plan)) == (oracle.status, cents(oracle)), seed
             compared += 1
-    assert compared > 6
+    assert compared > 5
 
 
 def test_the_instances_of_several_runs_hold_what_they_should(monkeypatch: pytest.MonkeyPatch) -> None:

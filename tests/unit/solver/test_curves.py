@@ -48,10 +48,17 @@ def test_the_curve_is_the_least_of_all_awards(seed: int):
         [None, *(Taken(option, units) for units in range(1, 5) if _allowed(option, units))] for option in pool.options
     ]
     plans = [[award for award in plan if award] for plan in product(*menus)]
+    prices = [_cost(plan, world) for plan in plans]
     for number, day in enumerate(found.ready):
+        there = [_ready(plan, int(day), world) for plan in plans]
         for wanted in range(7):
-            costs = [_cost(plan, world) for plan in plans if _ready(plan, int(day), world) >= wanted]
+            enough = [plan for plan, count in enumerate(there) if count >= wanted]
+            costs = [prices[plan] for plan in enough]
             assert found.least[number, wanted] == pytest.approx(min(costs, default=np.inf), abs=1e-6), (day, wanted)
+            for value in (30, 95):  # up to four units earn it, also those that come later
+                earned = [value * min(4, sum(award.units for award in plan)) for plan in (plans[own] for own in enough)]
+                exact = min((c - e for c, e in zip(costs, earned, strict=True)), default=np.inf)
+                assert found.used(value, 4).least[number, wanted] <= exact + 1e-6, (day, wanted, value)
 
 
 def _allowed(option, units):
