@@ -75,21 +75,21 @@ class _View:
         """Return a cell as markup; text of files is escaped and isolated from the direction of its surroundings."""
         return Markup(self._rich.text(cell, column.unit if column else ""))  # noqa: S704 - escaped by the writer
 
-    def plain(self, cell: Cell, unit: str = "") -> str:
-        """Return a cell as text, for attributes and titles; without the unit that stands in the heading."""
-        return self._plain.text(cell, unit)
+    def plain(self, cell: Cell) -> str:
+        """Return a cell as text, for attributes and titles."""
+        return self._plain.text(cell)
 
     def head(self, column: Column) -> str:
         """Return the heading of a column."""
         return self._plain.head(column)
 
-    def order(self, cell: Cell) -> str:
-        """Return what a column is sorted by: the bare figure or date, else the text."""
-        if isinstance(cell, Several) and isinstance(cell.items[0], Value):
-            return self.order(cell.items[0])
-        if isinstance(cell, Value) and cell.value is not None and not isinstance(cell.value, str):
-            return cell.value.isoformat() if isinstance(cell.value, dt.date) else f"{cell.value:f}"
-        return self._plain.text(cell)
+    def order(self, cell: Cell, unit: str) -> str | None:
+        """Return the bare figure or date a column is sorted by; None where that is the text of the cell."""
+        first = cell.items[0] if isinstance(cell, Several) else cell
+        if not isinstance(first, Value) or first.value is None or isinstance(first.value, str):
+            return None
+        key = first.value.isoformat() if isinstance(first.value, dt.date) else f"{first.value:f}"
+        return None if key == self._plain.text(cell, unit) else key
 
     def stacked(self, table: parts.Table) -> bool:
         """Return whether a narrow page shows each row as a record of its own."""
