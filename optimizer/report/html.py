@@ -83,17 +83,28 @@ class _View:
         """Return the heading of a column."""
         return self._plain.head(column)
 
-    def order(self, cell: Cell) -> str:
-        """Return what a column is sorted by: the bare figure or date, else the text."""
-        if isinstance(cell, Several):
-            return self.order(cell.items[0])
-        if isinstance(cell, Value) and cell.value is not None and not isinstance(cell.value, str):
-            return cell.value.isoformat() if isinstance(cell.value, dt.date) else f"{cell.value:f}"
-        return self._plain.text(cell)
+    def order(self, cell: Cell, unit: str) -> str | None:
+        """Return the bare figure or date a column is sorted by; None where that is the text of the cell."""
+        first = cell.items[0] if isinstance(cell, Several) else cell
+        if not isinstance(first, Value) or first.value is None or isinstance(first.value, str):
+            return None
+        key = first.value.isoformat() if isinstance(first.value, dt.date) else f"{first.value:f}"
+        return None if key == self._plain.text(cell, unit) else key
 
     def stacked(self, table: parts.Table) -> bool:
         """Return whether a narrow page shows each row as a record of its own."""
         return len(table.columns) >= _STACKED_FROM
+
+    def stacked_tables(self, document: Document) -> list[parts.Table]:
+        """Return the tables whose cells a narrow page labels: once per column, not in each of thousands of cells."""
+        sections = (*document.memo, *document.details)
+        tables = [block for section in sections for block in section.blocks if isinstance(block, parts.Table)]
+        return [table for table in tables if self.stacked(table)]
+
+    def css_head(self, column: Column) -> Markup:
+        """Return the heading of a column as a string of a style sheet; only letters and digits stand as they are."""
+        safe = (char if char.isalnum() else f"\\{ord(char):x} " for char in self.head(column))
+        return Markup('"' + "".join(safe) + '"')  # noqa: S704 - escaped above
 
     def folded(self, rows: int) -> bool:
         """Return whether so many rows are folded away."""
@@ -135,8 +146,8 @@ _SHORT_WORD = 16
 def _isolated(text: str) -> str:
     words = text.split()
     long = any(len(word) > _LONG_WORD for word in words)
-    kind = "long" if long else "n" if len(words) == 1 and len(text) <= _SHORT_WORD else "words"
-    return str(Markup('<bdi class="{}">{}</bdi>').format(kind, text))
+    kind = "long" if long else "n" if len(words) == 1 and len(text) <= _SHORT_WORD else ""
+    return str(Markup('<bdi class="{}">{}</bdi>').format(kind, text) if kind else Markup("<bdi>{}</bdi>").format(text))
 
 
 def _whole(text: str) -> str:

@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal
 
+from babel.core import Locale
 from babel.dates import format_date
 from babel.numbers import format_currency, format_decimal, format_percent, get_currency_name
 from pydantic import BaseModel, ConfigDict
@@ -99,7 +100,7 @@ class Language:
         if value is None or isinstance(value, str):
             return value or self.text("word.unknown")
         exact = Decimal(str(value)).quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_UP)
-        return format_decimal(exact, "#,##0" + ("." + "#" * digits if digits else ""), locale=self.code)
+        return _decimal(exact, "#,##0" + ("." + "#" * digits if digits else ""), self.code)
 
     def money(self, value: Amount, currency: str) -> str:
         """Return an amount for tables: ISO code, every digit to the minor unit.
@@ -126,7 +127,7 @@ class Language:
         number = "#,##0" + ("." + "0" * digits if digits else "")
         return format_currency(
             value, currency, f"'{code}'{number};-'{code}'{number}" if code else number,
-            locale=self.code, currency_digits=False, decimal_quantization=True,
+            locale=_locale(self.code), currency_digits=False, decimal_quantization=True,
         )  # fmt: skip
 
     def headline(self, value: Amount, currency: str) -> str:
@@ -143,7 +144,7 @@ class Language:
         unit = f" {currency}" if self.code == "en" else get_currency_name(currency, locale="zh")
         for first, divisor, word, digits in _SCALES[self.code]:
             if abs(exact) >= first:
-                short = format_decimal(exact / divisor, "#,##0." + "0" * digits, locale=self.code)
+                short = format_decimal(exact / divisor, "#,##0." + "0" * digits, locale=_locale(self.code))
                 return f"{short}{word}{unit}"
         return f"{self.number(exact)}{unit}"
 
@@ -156,7 +157,7 @@ class Language:
         if value is None:
             return self.text("word.unknown")
         sign = " %" if self.code == "en" else "%"
-        return format_percent(value, "#,##0" + ("." + "0" * digits if digits else "") + sign, locale=self.code)
+        return format_percent(value, "#,##0" + ("." + "0" * digits if digits else "") + sign, locale=_locale(self.code))
 
     def date(self, day: dt.date | None) -> str:
         """Return a date.
@@ -166,7 +167,7 @@ class Language:
         """
         if day is None:
             return self.text("word.unknown")
-        return format_date(day, _DATE_PATTERN[self.code], locale=self.code)
+        return format_date(day, _DATE_PATTERN[self.code], locale=_locale(self.code))
 
     def join(self, parts: list[str]) -> str:
         """Return words as an enumeration.
@@ -175,6 +176,18 @@ class Language:
         ('a, b', 'a、b')
         """
         return (", " if self.code == "en" else "、").join(parts)
+
+
+@lru_cache(maxsize=8192)
+def _decimal(value: Decimal, pattern: str, code: Code) -> str:
+    """Return a number by a pattern; a plan of many awards repeats its units, rates and months thousands of times."""
+    return format_decimal(value, pattern, locale=_locale(code))
+
+
+@cache
+def _locale(code: Code) -> Locale:
+    """Return the rules of a language, read once: they are asked for every figure."""
+    return Locale.parse(code)
 
 
 class _Words(BaseModel):

@@ -82,7 +82,7 @@ def test_tables_sort_by_figures_dates_and_words(full, opened):
 
     def column(table: str, place: int) -> list[str]:
         return page.locator(f"#{table} tbody tr").evaluate_all(
-            f"rows => rows.map(row => row.cells[{place}].dataset.order)"
+            f"rows => rows.map(row => row.cells[{place}].dataset.order ?? row.cells[{place}].textContent)"
         )
 
     for table, place, key in (("cost-items", 1, float), ("cash-by-quarter", 3, float), ("cost-items", 0, str.lower)):

@@ -13,7 +13,7 @@ for (const table of document.querySelectorAll("table")) {
       for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
       const figures = head.classList.contains("figure");
-      const key = (row) => row.cells[column].dataset.order;
+      const key = (row) => row.cells[column].dataset.order ?? row.cells[column].textContent;
       const value = (row) => (figures && key(row) !== "" && !isNaN(key(row)) ? Number(key(row)) : null);
       const rows = [...body.rows].sort((a, b) => {
         const [x, y] = [value(a), value(b)];

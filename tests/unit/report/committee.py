@@ -58,6 +58,14 @@ def committee(hostile: bool = False) -> Source:
 
 
 @cache
+def short() -> Source:
+    """Return the committee's plan of the first nine months: the same kinds of cost, on fewer days of payment."""
+    path = folder() / "short.json"
+    path.write_text(plan_json(solve(DATA / "committee.yaml", sets=["horizon_months=9"])), encoding="utf-8")
+    return read_source(path)
+
+
+@cache
 def infeasible() -> Source:
     """Return the plan file of a question without an answer: the deadline is before any delivery."""
     path = folder() / "infeasible.json"
