@@ -185,6 +185,8 @@ def _asked(
     )  # fmt: skip
     if _is_chosen(question, offers, choice):
         return base
+    if prepared.problem.several:  # what is asked about must carry them all: said, since some of them may well use it
+        base = base.model_copy(update={"question": f"{question.words} for every run"})
     found = bench.decide(_narrowed(prepared, question, offers)) if prepared.problem.profiles else None
     if found is not None and found.choice is not None:
         return _dearer(base, question, offers, (choice, found.choice), prepared, bench)

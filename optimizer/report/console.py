@@ -178,6 +178,8 @@ def comparison_screen(comparison: Comparison) -> RenderableType:
         parts += [Text("Rejected", style="bold"), bullets(offered)]
     if missing:
         parts += [Text(f"No quote offers ({len(missing)})", style="bold"), bullets([", ".join(missing)])]
+    if comparison.runs > 1:
+        parts.insert(0, Text(f"Each row has all {comparison.runs} runs on its platform.", style="bold"))
     return Group(*parts)
 
 

@@ -437,6 +437,8 @@ class Comparison(Result):
     """The answer of ``compare``."""
 
     rows: tuple[CompareRow, ...]
+    runs: int = 1
+    """Runs of the scenario: a row has all of them on its platform."""
 
 
 BaselineName = Literal["single_quote", "owned", "rented", "on_demand"]

@@ -30,7 +30,7 @@ def compare_platforms(inputs: Inputs, known: Modes, solver: SolverName, settings
     def order(row: CompareRow) -> tuple[bool, Decimal, Decimal, str]:
         return row.objective is None, sign * (row.objective or Decimal(0)), row.npv or Decimal(0), row.platform
 
-    return Comparison(rows=tuple(sorted(rows, key=order)))
+    return Comparison(rows=tuple(sorted(rows, key=order)), runs=len(inputs.frame.scenario.workloads))
 
 
 def only(problem: Problem, platform: str) -> Problem:

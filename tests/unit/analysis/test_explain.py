@@ -55,6 +55,16 @@ def test_a_dearer_platform_with_its_gap_and_its_price(tmp_path: Path) -> None:
     assert (price.what, price.from_, price.to) == ("price", 1, Decimal("0.7692"))
 
 
+def test_with_several_runs_what_is_asked_about_carries_them_all_and_the_answer_says_so(tmp_path: Path) -> None:
+    """Boxes run both; crates can run only one of them."""
+    both = {"a": {"modes": [stated(2, 30)]}, "b": {"modes": [stated(2, 30), stated(2, 30, "crate")]}}
+    found = asked(tmp_path, market(workloads=both), platform="crate")
+    assert (found.question, found.answer) == ("platform crate for every run", "rejected")
+    mixed = {"a": {"modes": [stated(2, 30)]}, "b": {"modes": [stated(2, 30, "crate")]}}
+    found = asked(tmp_path, market(workloads=mixed), platform="crate")
+    assert (found.question, found.answer) == ("platform crate", "chosen")
+
+
 def test_a_dearer_vendor_is_taken_as_little_as_possible(tmp_path: Path) -> None:
     """One box of each: 100 + 150 + 7 against 200. It wins at a price of 93 with its support of 7."""
     found = asked(tmp_path, vendor="Best")

@@ -99,6 +99,9 @@ def test_comparison_gives_a_plan_or_a_reason() -> None:
     assert "62.0 M" in lines[1]
     assert "2027-12-20" in lines[1]
     assert [line.rstrip() for line in lines[2:]] == ["No quote offers (1)", "  tpu7x"]
+    assert text(comparison_screen(Comparison(rows=(good,), runs=2))).startswith(
+        "Each row has all 2 runs on its platform."
+    )
     dear = REJECTION.model_copy(update={"limit": "budget", "reason": "needs 2 USD, 1 available"})
     refused = bad.model_copy(update={"rejection": dear})
     assert "tpu7x: budget: needs 2 USD, 1 available" in text(comparison_screen(Comparison(rows=(refused,))))
