@@ -73,7 +73,7 @@ class Explanation(Result):
     searched: tuple[str, ...] = ()
     """Dearer: what was tried to make it win; nothing unless cost is the objective."""
     cut_short: bool = False
-    """Dearer: the time limit was reached, so that changes may be missing."""
+    """Dearer: of some change it was not proven, in time or at all, whether it makes it win."""
     conflict: Conflict | None = None
     """Rejected: the limits that leave no plan with it, as for a scenario without any plan."""
 
@@ -280,15 +280,16 @@ def _dearer(
     forced = Forced(offers, choices[1], frame, target, best_in)
     rivals = Rivals(bench, lambda problem: _narrowed(problem, question, offers), forced)
     by_cost = frame.scenario.objective == "cost"
+    changes = _would_win_if(forced, rivals) if by_cost else ()
     return base.model_copy(
         update={
             "answer": "dearer",
             "gap": total_gap(lines),
             "gap_lines": tuple(line for line in lines if line.a or line.b),
             "objective_gap": total_gap(lines) if frame.scenario.objective == "cost" else abs(other - best),
-            "would_win_if": _would_win_if(forced, rivals) if by_cost else (),
+            "would_win_if": changes,
             "searched": SEARCHED if by_cost else (),
-            "cut_short": bench.settings.spent,
+            "cut_short": bench.settings.spent or bool(rivals.undecided),
         }
     )
 

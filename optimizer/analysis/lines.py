@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from optimizer.analysis.scales import Knob
-from optimizer.cost.choice import Choice, Taken
+from optimizer.cost.choice import Choice
 from optimizer.cost.frame import Frame
 from optimizer.cost.option import Option
 from optimizer.cost.plan_cost import Priced
@@ -24,7 +24,7 @@ def tolerance(value: Decimal, currency: str) -> Decimal:
 
 def rebound(choice: Choice, frame: Frame) -> Choice:
     """Return a decision with the offers as another frame quotes them."""
-    return Choice(tuple(Taken(rebound_option(taken.option, frame), taken.units) for taken in choice.taken), choice.runs)
+    return Choice(tuple(replace(each, option=rebound_option(each.option, frame)) for each in choice.taken), choice.runs)
 
 
 def rebound_option(option: Option, frame: Frame) -> Option:

@@ -22,7 +22,7 @@ from optimizer.analysis.lines import rebound
 from optimizer.analysis.scales import quote_factors
 from optimizer.analysis.uncertain import slips
 from optimizer.candidates.conditions import setup_of
-from optimizer.cost.choice import Choice, Run, Taken
+from optimizer.cost.choice import Choice, Run
 from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.option import Lot, Option, award_pieces, net_amount
 from optimizer.cost.plan_cost import Priced
@@ -220,7 +220,7 @@ def slipped(option: Option, sample: Sample) -> Option:
 def _happened(signed: Choice, runs: tuple[Run, ...], sample: Sample, frame: Frame) -> Priced:
     """Return the price of what happened: awards as delivered, hires as long as their run."""
     happened = list(zip(signed.runs, runs, strict=True))
-    taken = tuple(Taken(_as_used(item.option, happened, sample), item.units) for item in signed.taken)
+    taken = tuple(replace(item, option=_as_used(item.option, happened, sample)) for item in signed.taken)
     return priced(Choice(taken, runs), frame)
 
 

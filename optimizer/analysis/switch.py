@@ -121,7 +121,7 @@ def _award_at(taken: Taken, forced: Forced, share: Decimal) -> Taken:
         return taken
     offer = forced.frame.quotes[quote].offers[name]
     offer = offer.model_copy(update={"price": scaled(offer.price, share)})
-    return Taken(replace(taken.option, offer=offer), taken.units)
+    return replace(taken, option=replace(taken.option, offer=offer))
 
 
 def scaled(price: Price, share: Decimal) -> Price:

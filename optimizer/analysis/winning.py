@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from math import ceil
 
@@ -49,24 +49,28 @@ class Rivals:
         bench: The scenario.
         narrow: Makes a problem one of the plans that take the option.
         forced: The option with its best plan today.
+        undecided: Changes of which it was not proven whether the option wins.
     """
 
     bench: Bench
     narrow: Callable[[Prepared], Prepared]
     forced: Forced
+    undecided: list[Inputs] = field(default_factory=list)
 
     def winner(self, inputs: Inputs, known: Modes | None = None) -> Choice | None:
         """Return the option's best plan in changed inputs where it wins there, proven; else None."""
         prepared = prepare(inputs, known or self.bench.known)
         own = self.narrow(prepared)
         found = self.bench.decide(own) if own.problem.profiles else None
-        if found is None or found.choice is None:
+        if found is None or found.status == "infeasible":
             return None
-        value = priced(found.choice, inputs.frame).npv
-        if value > self.forced.target:
+        value = None if found.choice is None else priced(found.choice, inputs.frame).npv
+        if value is None or value > self.forced.target:
+            self.undecided.extend([inputs] if found.status != "optimal" else [])
             return None
         best = self.bench.decide(prepared)
         if best.status != "optimal" or best.choice is None:
+            self.undecided.append(inputs)
             return None
         least = priced(best.choice, inputs.frame).npv
         return found.choice if value <= least + NOISE * abs(least) else None

@@ -33,7 +33,7 @@ def alternatives(
     found = found_near(question.loaded, within, options=options.solve_options())
     if isinstance(found, Conflict):
         result = rounded(found, question.loaded.scenario.currency)
-        deliver(output, json_text(result), lambda: conflict_screen(result, str(scenario)))
+        deliver(output, json_text(result), lambda: conflict_screen(result, options.question(scenario)))
         return INFEASIBLE
     question.deliver(found, alternatives_screen)
     return ANSWERED

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import inspect
 import math
+import shlex
 from collections.abc import Callable
 from decimal import Decimal
 from enum import StrEnum
@@ -133,6 +134,10 @@ class ScenarioOptions:
     ] = None
     gap: Annotated[float, typer.Option(parser=share, metavar="SHARE", help="Accept a plan proven this close.")] = 0.0
     solver: Annotated[Solver, typer.Option(help="Which solver.")] = Solver.AUTO
+
+    def question(self, scenario: Path) -> str:
+        """Return the scenario with its changes as a shell takes them, for commands to paste."""
+        return shlex.join([str(scenario), *(word for change in self.sets or () for word in ("--set", change))])
 
     def solve_options(self) -> SolveOptions:
         """Return the options as the pipeline takes them."""

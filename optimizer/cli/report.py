@@ -116,6 +116,10 @@ def report(
         print(f"note: {name} changed since the plan was made; the report shows the plan as it was", file=sys.stderr)
     hidden = redact or ()
     shown = report_of(
-        source, Language(lang.value), currency, prices=Redact.PRICES not in hidden, vendors=Redact.VENDORS not in hidden
+        source,
+        Language(lang.value),
+        currency.upper() if currency else None,
+        prices=Redact.PRICES not in hidden,
+        vendors=Redact.VENDORS not in hidden,
     )
     writer(shown, out, rows)

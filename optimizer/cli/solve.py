@@ -39,7 +39,7 @@ def solve(
         )
     except api.PlanInterrupted as stop:  # the incumbent is kept
         plan, code = stop.plan, INTERRUPTED
-    deliver(output, plan_json(plan), lambda: plan_screen(rounded_plan(plan), str(scenario)))
+    deliver(output, plan_json(plan), lambda: plan_screen(rounded_plan(plan), options.question(scenario)))
     return exit_code(plan, options.gap) if code is None else code
 
 

@@ -96,7 +96,7 @@ def explanation_screen(result: Explanation) -> RenderableType:
     elif result.searched and not result.cut_short:
         parts += [Text(NOTHING_WINS, style="bold")]
     if result.cut_short:
-        parts += [Text("Not every change was tried within the time limit: raise --time-limit.", style="bold")]
+        parts += [Text("Not every change was decided: others may make it win too.", style="bold")]
     return Group(*parts)
 
 

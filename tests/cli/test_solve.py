@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from optimizer.cli.main import main
+from optimizer.cli.options import ScenarioOptions
 from optimizer.cli.solve import exit_code
 from tests.unit.io.example_plan import example_plan
 
@@ -118,3 +119,14 @@ def test_compare_gives_a_row_for_each_platform(starter: Path, capsys: pytest.Cap
 def test_exit_codes(status: str, gap: str | None, asked: float, expected: int) -> None:
     objective = {"kind": "cost", "value": 100, "bound": 97, "gap": gap, "currency": "USD", "unit": "USD"}
     assert exit_code(example_plan(status=status, objective=objective), asked) == expected
+
+
+def test_commands_to_paste_keep_the_changes(starter: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is printed asks the question that was asked, quoted for a shell."""
+    changes = ["workloads={train: {architecture: llama-3-1-8b}}", "budget.total=1"]
+    limit = changes[1:]
+    assert main(["solve", str(starter), *(word for change in limit for word in ("--set", change))]) == 3
+    assert f"clusterbuy explain {starter} --set budget.total=1" in capsys.readouterr().out.replace("\n", " ")
+    assert ScenarioOptions(sets=changes).question(Path("s.yaml")) == (
+        "s.yaml --set 'workloads={train: {architecture: llama-3-1-8b}}' --set budget.total=1"
+    )

@@ -164,7 +164,7 @@ def _answer(plan: Plan) -> Cell:
     runs = list(plan.workloads.values())
     last = max((run.end for run in runs), default=None)
     return phrase(
-        f"answer.{plan.objective.kind}",
+        f"answer.{plan.objective.kind}" if plan.status == "optimal" else "answer.found",
         total=headline(plan.cost.total, plan.cost.currency),
         npv=headline(plan.cost.npv, plan.cost.currency),
         value=capacity(plan.objective.value, plan.objective.unit),

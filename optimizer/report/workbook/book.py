@@ -123,8 +123,11 @@ class Book:
         return {style: self._workbook.add_format(look | wrapping) for style, look in self._looks.items()}
 
     def page(self, title: str, widths: Sequence[float]) -> Page:
-        """Return a new sheet with its column widths in characters; long titles are cut."""
-        sheet = self._workbook.add_worksheet(title[:_MOST_TITLE])
+        """Return a new sheet with its column widths in characters; long titles are cut after a word."""
+        short = (
+            title if len(title) <= _MOST_TITLE else title[: _MOST_TITLE + 1].rpartition(" ")[0] or title[:_MOST_TITLE]
+        )
+        sheet = self._workbook.add_worksheet(short)
         for column, width in enumerate(widths):
             sheet.set_column(column, column, width)
         sheet.set_landscape()

@@ -246,3 +246,11 @@ def test_total_to_the_cent_and_band_stand_together(tmp_path):
     assert start == "2027-02-03"
     assert found.column("finish", "Finish P50") == ["2027-05-12"]  # 99 days from 3 February
     assert found.column("finish", "Finish P80") == ["2027-05-13"]
+
+
+def test_a_plan_that_is_not_proven_is_never_called_the_least(tmp_path):
+    saved = plan_file(tmp_path)
+    assert "the least that meets every limit" in html_of(saved)
+    open_plan = html_of(edited(saved, lambda plan: plan.update(status="feasible")))
+    assert "the least that meets" not in open_plan
+    assert "the best found so far, not proven to be the best" in open_plan
