@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -72,7 +74,20 @@ WRITERS: dict[str, Callable[[Report, Path, Rows], None]] = {
 """Ending of the output file -> what writes it."""
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Collect no garbage: a report keeps what it makes, and looking through it takes a seventh of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
 @command("report")
+@_uncollected()
 def report(
     plan: Annotated[Path, typer.Argument(metavar="PLAN.json")],
     out: Annotated[Path, typer.Option("-o", "--output", metavar="OUT.html|.xlsx|.md|.csv", help="File to write.")],
