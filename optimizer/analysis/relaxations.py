@@ -13,7 +13,7 @@ from functools import partial
 from itertools import combinations
 
 from optimizer.analysis.bench import Bench
-from optimizer.analysis.knobs import knobs, least
+from optimizer.analysis.knobs import Knob, knobs, least
 from optimizer.cost.frame import DAY, Frame
 from optimizer.results import Conflict, LimitName, Relaxation
 from optimizer.solver.conflict import superfluous
@@ -60,11 +60,23 @@ def relative_change(change: Relaxation, today: dt.date) -> Decimal:
 def _single(lever: Lever, bench: Bench) -> Iterator[Relaxation]:
     """Yield the smallest change of a limit alone (of several settings that would do, the one that changes least)."""
     if lever.name in MEASURED:
-        yield from _verified(_measured({lever}, bench, ()), bench)
+        yield from _verified(_measured({lever}, bench, ()), bench) or _later(lever, bench)
         return
     found = _turned(lever, bench)
     if found is not None:
         yield found
+
+
+def _later(lever: Lever, bench: Bench) -> list[Relaxation]:
+    """Return the first deadline of one of several runs that gives a plan: runs too many to list have no measure."""
+    frame = bench.probe.inputs.frame
+    workload = frame.scenario.workloads.get(lever.part or "")
+    if lever.name != "deadline" or workload is None or workload.deadline is None or len(frame.scenario.workloads) == 1:
+        return []
+    days = (frame.last_day - workload.deadline).days + workload.deadline_margin_days
+    values = [str(workload.deadline + day * DAY) for day in range(1, days + 1)]
+    found = least(Knob("deadline", f"workloads.{lever.part}.deadline", "date", str(workload.deadline), values), bench)
+    return [] if found is None else [found]
 
 
 def _turned(lever: Lever, bench: Bench, also: Sequence[str] = (), free: Collection[Lever] = ()) -> Relaxation | None:

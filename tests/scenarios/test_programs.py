@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 
 import pytest
 
+from optimizer.analysis.explain import explain
 from optimizer.api import inputs_of, load, solve, verify
 from optimizer.errors import InputError
 from optimizer.io.json_text import plan_json
 from optimizer.io.shipped import shipped
-from optimizer.results import Plan
+from optimizer.results import Conflict, Plan
 from optimizer.solver.model import build_model
 from optimizer.solver.planner import Modes, prepare
 
@@ -67,3 +69,13 @@ def test_a_model_over_runs_that_are_not_listed_is_refused():
     assert problem.windows is not None
     with pytest.raises(InputError, match="workloads: 2 workloads with more modes than can be listed"):
         build_model(problem)
+
+
+def test_a_deadline_too_early_is_told_the_first_that_works() -> None:
+    found = explain(BRIDGE, sets=["workloads.start.deadline=2027-02-01"])
+    assert isinstance(found, Conflict)
+    cures = {change.limit: change for change in found.relaxations}
+    day = dt.date.fromisoformat(str(cures["deadline"].to))
+    assert cures["deadline"].set == f"workloads.start.deadline={day}"
+    statuses = [solve(BRIDGE, sets=[f"workloads.start.deadline={one}"]).status for one in (day, day - dt.timedelta(1))]
+    assert statuses == ["optimal", "infeasible"]
