@@ -70,6 +70,8 @@ class Explanation(Result):
     """What one more unit of each limit is worth (on request)."""
     reasons: tuple[ReasonGroup, ...] = ()
     """What is not used and why, grouped, the most telling first (without a question)."""
+    proven: bool = True
+    """Whether the plan that is explained is proven to be the best."""
     searched: tuple[str, ...] = ()
     """Dearer: what was tried to make it win; nothing unless cost is the objective."""
     cut_short: bool = False
@@ -140,8 +142,10 @@ def explain(
     if found.choice is None:
         raise UndecidedError("no plan and no proof within the time limit; raise --time-limit")
     if question == Question():
-        return _plan(found.choice, prepared, bench, worth=worth)
-    return _asked(question, found.choice, prepared, bench, pinned)
+        answer = _plan(found.choice, prepared, bench, worth=worth)
+    else:
+        answer = _asked(question, found.choice, prepared, bench, pinned)
+    return answer.model_copy(update={"proven": found.status == "optimal"})
 
 
 def _infeasible(prepared: Prepared, bench: Bench, pinned: Collection[str], known: Conflict | None) -> Conflict:

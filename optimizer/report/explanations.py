@@ -80,6 +80,9 @@ NOTHING_WINS = (
 
 def explanation_screen(result: Explanation) -> RenderableType:
     """Return why something is, or is not, in the plan."""
+    if not result.proven:
+        first = Text("The plan explained is not proven to be the best: a better one may differ.", style="bold")
+        return Group(first, explanation_screen(result.model_copy(update={"proven": True})))
     if result.question == "plan":
         return Group(*_plan(result))
     if result.answer == "rejected":

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console, RenderableType
 
 from optimizer.analysis.explain import Explanation, Question, UndecidedError, explain
 from optimizer.analysis.nodes import why_nodes
@@ -14,9 +16,11 @@ from optimizer.analysis.reasons import grouped
 from optimizer.api import SolveOptions
 from optimizer.cost.frame import Frame
 from optimizer.errors import InputError
+from optimizer.report.explanations import explanation_screen
 from optimizer.results import Conflict, Rejection
 from tests.unit.analysis.files import OPTIONS, bench, loaded, written
 from tests.unit.cost.world import frame, platform, purchase, quote, site, stated, workload
+from tests.unit.solver.faults import Altered, inject
 
 MODES = [stated(2, 30), stated(2, 30, "crate"), stated(3, 30, "tub")]
 
@@ -40,10 +44,26 @@ def asked(folder: Path, world: Frame | None = None, **question: str) -> Explanat
     return found
 
 
+def shown(screen: RenderableType) -> str:
+    console = Console(width=100, file=StringIO())
+    console.print(screen)
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
 def test_what_is_in_the_plan_is_chosen(tmp_path: Path) -> None:
     for question in ({"platform": "box"}, {"vendor": "Acme"}, {"quote": "q"}, {"quote": "q/node"}):
         found = asked(tmp_path, **question)
         assert (found.answer, found.gap, found.gap_lines) == ("chosen", 0, ())
+
+
+def test_a_plan_that_is_not_proven_is_explained_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert asked(tmp_path, platform="box").proven
+    inject(monkeypatch, Altered(outcome="feasible", bound=0))
+    found = asked(tmp_path, platform="box")
+    assert not found.proven
+    lines = shown(explanation_screen(found))
+    assert lines.startswith("The plan explained is not proven to be the best")
+    assert "platform box is in the plan" in lines
 
 
 def test_a_dearer_platform_with_its_gap_and_its_price(tmp_path: Path) -> None:
