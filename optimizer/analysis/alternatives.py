@@ -72,6 +72,7 @@ class _Best:
 
     @property
     def more_is_better(self) -> bool:
+        """Whether the objective is maximised."""
         return self.prepared.problem.frame.scenario.objective == "capacity"
 
 

@@ -15,7 +15,7 @@ from itertools import combinations
 from optimizer.analysis.bench import Bench
 from optimizer.analysis.knobs import Knob, knobs, least
 from optimizer.cost.frame import DAY, Frame
-from optimizer.results import Conflict, LimitName, Relaxation
+from optimizer.results import Conflict, ConflictLimit, LimitName, Relaxation
 from optimizer.solver.conflict import superfluous
 from optimizer.solver.measures import MEASURES
 from optimizer.solver.relax import Lever, lifted
@@ -44,7 +44,20 @@ def with_relaxations(conflict: Conflict, bench: Bench, pinned: Collection[str] =
     alone = [found for lever in free if bench.probe.without({lever}) for found in _single(lever, bench)]
     singles = sorted(alone, key=partial(relative_change, today=bench.loaded.scenario.today))
     joint = tuple(singles[:1]) if singles else _joint(bench, free)
-    return conflict.model_copy(update={"relaxations": tuple(singles), "joint": joint})
+    limits = tuple(_figured(limit, singles, bench.loaded.scenario.today) for limit in conflict.limits)
+    return conflict.model_copy(update={"limits": limits, "relaxations": tuple(singles), "joint": joint})
+
+
+def _figured(limit: ConflictLimit, singles: Sequence[Relaxation], today: dt.date) -> ConflictLimit:
+    """Return a limit that no model measured with the figures of its own smallest change."""
+    own = [one for one in singles if one.limit == limit.name and f".{limit.period or ''}" in one.set]
+    if limit.needed is not None or limit.reason is not None or not own:
+        return limit
+    needed, available, unit = own[0].to, own[0].from_, own[0].unit
+    if unit == "date":
+        unit = "days from today"
+        needed, available = (Decimal((dt.date.fromisoformat(str(day)) - today).days) for day in (needed, available))
+    return limit.model_copy(update={"needed": needed, "available": available, "unit": unit})
 
 
 def relative_change(change: Relaxation, today: dt.date) -> Decimal:

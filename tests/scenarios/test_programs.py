@@ -77,5 +77,7 @@ def test_a_deadline_too_early_is_told_the_first_that_works() -> None:
     cures = {change.limit: change for change in found.relaxations}
     day = dt.date.fromisoformat(str(cures["deadline"].to))
     assert cures["deadline"].set == f"workloads.start.deadline={day}"
+    named = {limit.name: (limit.needed, limit.available) for limit in found.limits}
+    assert named["deadline"] == ((day - dt.date(2026, 11, 30)).days, 63)
     statuses = [solve(BRIDGE, sets=[f"workloads.start.deadline={one}"]).status for one in (day, day - dt.timedelta(1))]
     assert statuses == ["optimal", "infeasible"]
