@@ -19,7 +19,7 @@ from optimizer.cost.after import After
 from optimizer.cost.charge import with_contingency
 from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.items import HOURS_PER_DAY, idle_kw, order_charges, prices_per_kwh, training_kw
-from optimizer.cost.option import Option, unit_prices
+from optimizer.cost.option import UNLIMITED_UNITS, Option, is_incremental, maximum, unit_prices
 from optimizer.cost.plan_cost import owned_charges, present_value
 from optimizer.cost.value import value_charges
 from optimizer.results import Candidate
@@ -85,6 +85,7 @@ class PoolTable:
         self.base, self.least = curves[0], np.array([one.least for one in curves])
         self.hired = tuple(option for option in pool.options if option.is_hired)
         self.only_term = _only_term(pool)
+        self._most_hired = max((int(slot.needed.max(initial=0)) for slot in slots), default=0)
 
     def classes(self, starts: Counts) -> Counts:
         """Return the class of each start; -1 before anything is ready."""
@@ -104,7 +105,12 @@ class PoolTable:
     def hires(self) -> tuple[Hire, ...]:
         """Offers of nodes hired for one run; dedicated systems are not among them."""
         offers = {option.offer_key: option for option in self.hired if not option.is_dedicated}
-        return tuple(_hire(option, self.frame) for option in offers.values())
+        return tuple(_hire(option, self._most_hired, self.frame, alone=len(offers) == 1) for option in offers.values())
+
+    @cached_property
+    def is_per_run(self) -> bool:
+        """Whether each run pays for itself alone: nothing is there but what is hired for it."""
+        return bool(self.hired) and not self.pool.owned_nodes and all(option.is_hired for option in self.pool.options)
 
     @cached_property
     def per_run(self) -> float:
@@ -153,26 +159,47 @@ class Hire:
     """The least price of a hired node.
 
     Attributes:
-        per_day: Price of a day, undiscounted.
+        per_day: Nodes hired for a run -> price of one of them for a day, undiscounted; no less for fewer nodes.
         wait: Days it is hired before the run starts.
         lengths: Days in use -> days of the shortest block (unending where none is long enough); None by the hour.
     """
 
-    per_day: float
+    per_day: Costs
     wait: int
     lengths: Costs | None
 
 
-def _hire(option: Option, frame: Frame) -> Hire:
+def _hire(option: Option, most: int, frame: Frame, *, alone: bool) -> Hire:
     tax = option.quote.tax
     kept = 1.0 if tax.recoverable else 1.0 + float(tax.rate)
-    least = min(price for _, price in unit_prices(option, frame))
     first, wait = option.lots[0].delivery, (option.lots[0].ready - option.lots[0].delivery).days
     lengths = None
     if isinstance(option.offer, BlockOffer):
         ends = [option.hire_end(first + day * DAY) for day in range((frame.horizon - frame.today).days + wait)]
         lengths = np.array([np.inf, *((end - first).days + 1 if end else np.inf for end in ends)], dtype=np.float64)
-    return Hire(float(least * HOURS_PER_DAY) * kept / option.platform.nodes_per_unit, wait, lengths)
+    return Hire(float(HOURS_PER_DAY) * kept * _per_node(option, most, frame, alone=alone), wait, lengths)
+
+
+def _per_node(option: Option, most: int, frame: Frame, *, alone: bool) -> Costs:
+    """Return the least price of a node and hour when up to 0, 1, 2 … nodes are hired, of this offer and of others.
+
+    The cheapest order of at least so many units counts. Where other offers may serve a part, so does one of fewer.
+    """
+    nodes = option.platform.nodes_per_unit
+    units = -(-np.arange(1, most + 1) // nodes)
+    rows = [(first, float(price)) for first, price in unit_prices(option, frame)]
+    least = option.offer.units.min
+    orders = np.union1d(units, [least, *(first for first, _ in rows)])
+    orders = orders[(orders >= least) & (orders >= rows[0][0]) & (orders <= maximum(option))]
+    firsts, prices = np.array([first for first, _ in rows]), np.array([price for _, price in rows])
+    if is_incremental(option):
+        inside = np.clip(orders[:, None] - firsts + 1, 0, np.diff(firsts, append=UNLIMITED_UNITS))
+        total = inside @ prices
+    else:
+        total = orders * prices[np.searchsorted(firsts, orders, side="right") - 1]
+    cheapest = np.append(np.minimum.accumulate(total[::-1])[::-1], np.inf)
+    each = cheapest[np.searchsorted(orders, units)] / (np.arange(1, most + 1) if alone else units * nodes)
+    return np.concatenate([[0.0], each if alone else np.minimum.accumulate(each)])
 
 
 class Outlook:
@@ -266,8 +293,8 @@ class Outlook:
         one = float(training_kw(card) - idle_kw(card)) if self.pools[slot.pool].site else 0.0
         return np.array([mode.nodes * one for mode in slot.modes])
 
-    def hire(self, slot: Slot, modes: Counts, starts: Counts) -> Costs:
-        """Return what one node hired for a run costs at least; infinite where none is."""
+    def hire(self, slot: Slot, modes: Counts, starts: Counts, nodes: Counts) -> Costs:
+        """Return what hiring some nodes for runs costs at least, of each run as many; infinite where there are not so many."""
         least = np.full(np.broadcast(modes, starts).shape, np.inf)
         days = slot.days[modes]
         for hire in self.tables[slot.pool].hires:
@@ -276,8 +303,8 @@ class Outlook:
                 cost = self.days[starts + days] - self.days[first]
             else:  # in full on the first day
                 cost = hire.lengths[days + hire.wait] * self.today[first]
-            least = np.minimum(least, hire.per_day * cost)
-        return least
+            least = np.minimum(least, hire.per_day[nodes] * cost)
+        return np.where(nodes > 0, least * nodes, 0.0)
 
     def system(self, slot: Slot) -> float:
         """Return what a run on a dedicated system costs at least; zero elsewhere."""

@@ -49,7 +49,7 @@ class Field:
         names = tuple(frame.scenario.workloads)
         keyed = {(names.index(slot.workload), slot.pool): slot for slot in slots}
         known = {key: least(slot, outlook) for key, slot in keyed.items()}
-        possible = {key for key, one in known.items() if np.isfinite(one.awards)}
+        possible = {key for key, one in known.items() if np.isfinite(one.awards + one.running)}
         return cls(frame, outlook, names, {k: keyed[k] for k in possible}, {k: known[k] for k in possible})
 
     def pools_of(self, workload: int) -> list[int]:

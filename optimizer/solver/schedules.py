@@ -25,6 +25,9 @@ CHUNK = 400_000
 FAR = 10**6
 """A day after every day."""
 
+LEAST_STEP_DAYS = 7
+"""Days between the first days for which the least cost of a run is known; between two the earlier counts."""
+
 
 class OutOfTimeError(Exception):
     """The time limit passed before all schedules of a block were tried."""
@@ -95,32 +98,63 @@ def empty(slots: Sequence[Slot]) -> Schedules:
 
 @dataclass(frozen=True, eq=False)
 class Least:
-    """What single runs cost at least: ``awards`` for its nodes alone, ``running`` for what it draws or is paid."""
+    """What single runs cost at least: ``awards`` for its nodes alone, ``running`` for what it draws or is paid.
 
-    awards: float
-    running: float
+    Attributes:
+        days: Days, ascending; the first is the first on which it may start.
+        awards_from: Least awards when it starts on such a day or later.
+        running_from: What it draws at least then.
+    """
+
+    days: Counts
+    awards_from: Costs
+    running_from: Costs
+
+    @property
+    def awards(self) -> float:
+        """Whenever it starts."""
+        return float(self.awards_from[0])
+
+    @property
+    def running(self) -> float:
+        """Whenever it starts."""
+        return float(self.running_from[0])
+
+    def since(self, starts: Counts) -> tuple[Costs, Costs]:
+        """Return awards and running of a run that starts on such a day or later."""
+        place = np.maximum(np.searchsorted(self.days, starts, side="right") - 1, 0)
+        return self.awards_from[place], self.running_from[place]
 
 
 def least(slot: Slot, outlook: Outlook) -> Least:
-    """Return what a run costs at least in a pool, whenever it starts; infinite when it cannot."""
-    table = outlook.tables[slot.pool]
-    best, running = np.inf, np.inf
-    for start in np.unique(np.maximum(np.concatenate([[slot.first], slot.starts, table.ready]), slot.first)):
-        modes = np.flatnonzero(start + slot.days - 1 <= slot.last)
-        if len(modes):
-            latest = slot.last - slot.days[modes] + 1  # hires and energy are paid later, at a lower present value
-            days = latest if table.hired else np.full(len(modes), start)
-            zeros = np.zeros(len(modes))
-            placed = Schedules((slot,), days[:, None], modes[:, None], zeros, zeros)
-            buckets = outlook.buckets(start + slot.days[modes] - 1)
-            best = min(best, float(_pool_awards(placed, slot.pool, buckets, outlook).min()))
-            running = min(running, float(outlook.energy(slot, modes, latest).min()))
-    return Least(best, running + outlook.system(slot))
+    """Return what a run costs at least in a pool by first day; infinite when it cannot be done."""
+    ready = outlook.tables[slot.pool].ready
+    days = np.arange(slot.first, slot.last + 1, LEAST_STEP_DAYS)
+    days = np.union1d([slot.first], np.concatenate([days, *(own[own > slot.first] for own in (slot.starts, ready))]))
+    which, modes = np.nonzero(days[:, None] + slot.days - 1 <= slot.last)
+    latest = slot.last - slot.days[modes] + 1  # hires and energy are paid later, at a lower present value
+    zeros = np.zeros(len(which))
+    placed = Schedules((slot,), days[which][:, None], modes[:, None], zeros, zeros)
+    awards, running = np.full((2, len(days)), np.inf)
+    buckets = outlook.buckets(placed.ends(0))
+    np.minimum.at(awards, which, _pool_awards(placed, slot.pool, buckets, outlook, relaxed=True))
+    np.minimum.at(running, which, drawn(slot, modes, latest, outlook))
+    return Least(days, *(np.minimum.accumulate(own[::-1])[::-1] for own in (awards, running)))
+
+
+def drawn(slot: Slot, modes: Counts, starts: Counts, outlook: Outlook) -> Costs:
+    """Return what runs draw or are paid for: energy, the price of a dedicated system, hires where there is nothing else."""
+    total = outlook.energy(slot, modes, starts) + outlook.system(slot)
+    if outlook.tables[slot.pool].is_per_run and not outlook.pools[slot.pool].system:
+        total = total + outlook.hire(slot, modes, starts, slot.needed[modes])
+    return np.asarray(total)
 
 
 def _pool_awards(placed: Schedules, pool: int, buckets: Counts, outlook: Outlook, *, relaxed: bool = False) -> Costs:
     table = outlook.tables[pool]
     columns = [column for column, slot in enumerate(placed.slots) if slot.pool == pool]
+    if table.is_per_run:
+        return np.zeros(len(placed))
     if table.hired:
         return _hired_awards(placed, pool, columns, buckets, outlook, relaxed=relaxed)
     if table.only_term is not None and len(columns) > 1:
@@ -150,8 +184,6 @@ def _hired_awards(
 ) -> Costs:
     """Least over numbers of lasting units: their cost, and hires for what each run needs beyond them."""
     table = outlook.tables[pool]
-    if table.pool.system:
-        return np.zeros(len(placed))
     per_unit, owned = table.pool.platform.nodes_per_unit, table.pool.owned_nodes
     last_class = np.full(len(placed), len(table.ready) - 1)
     best = np.full(len(placed), np.inf)
@@ -164,8 +196,7 @@ def _hired_awards(
             beyond = np.maximum(placed.needed(column) - nodes, 0)
             slot, modes = placed.slots[column], placed.modes[:, column]
             starts = slot.last - slot.days[modes] + 1 if relaxed else np.maximum(placed.starts[:, column], 0)
-            hired = outlook.hire(slot, modes, starts)
-            price = np.where(beyond > 0, hired, 0.0) * beyond
+            price = outlook.hire(slot, modes, starts, beyond)
             cost = cost + np.where(placed.starts[:, column] < 0, 0.0, price)
         best = np.minimum(best, cost)
     return best
@@ -229,7 +260,7 @@ class Enumeration:
             for chunk in self._chunks(state, column):
                 if self.ends is not None and time.monotonic() > self.ends:
                     raise OutOfTimeError
-                placed = self._bounded(self._placed(chunk, column, order[:position]), rest)
+                placed = self._bounded(self._placed(chunk, column, order[:position]), column, rest)
                 parts.append(placed.take(placed.bound <= cutoff))
             state = _best(_joined(parts), most)
         return state
@@ -255,8 +286,8 @@ class Enumeration:
         grown = state.take(rows[which])
         placed, modes = grown.starts.copy(), grown.modes.copy()
         placed[:, column], modes[:, column] = days[which], mode
-        drawn = slot.last - slot.days[mode] + 1 if self.relaxed else days[which]
-        running = grown.running + self.outlook.energy(slot, mode, drawn) + self.outlook.system(slot)
+        paid = slot.last - slot.days[mode] + 1 if self.relaxed else days[which]
+        running = grown.running + drawn(slot, mode, paid, self.outlook)
         return Schedules(self.slots, placed, modes, running, grown.bound, state.cut)
 
     def _in_order(self, state: Schedules, starts: Counts, column: int, before: Sequence[int]) -> Flags:
@@ -269,16 +300,29 @@ class Enumeration:
             allowed &= starts > state.ends(leader)[:, None]
         return allowed
 
-    def _bounded(self, placed: Schedules, rest: Sequence[int]) -> Schedules:
-        """Add to what is placed what the rest costs at least: the dearest of it in each pool, and what each draws."""
+    def _bounded(self, placed: Schedules, last: int, rest: Sequence[int]) -> Schedules:
+        """Add to what is placed what the rest costs at least: the dearest of it in each pool, and what each draws.
+
+        The rest starts no earlier than the run placed last, nor before the end of what it follows.
+        """
         buckets = self.outlook.buckets(placed.last())
-        bound = placed.running + sum(self.known[column].running for column in rest)
+        bound, awards = placed.running, dict[int, Costs]()
         for pool in sorted({slot.pool for slot in self.slots}):
-            alone = [self.known[column].awards for column in rest if self.slots[column].pool == pool]
-            bound = bound + np.maximum(
-                _pool_awards(placed, pool, buckets, self.outlook, relaxed=self.relaxed), max(alone, default=-np.inf)
-            )
+            awards[pool] = _pool_awards(placed, pool, buckets, self.outlook, relaxed=self.relaxed)
+        for column in rest:
+            alone, running = self.known[column].since(self._earliest(placed, column, last))
+            pool = self.slots[column].pool
+            bound, awards[pool] = bound + running, np.maximum(awards[pool], alone)
+        bound = bound + sum(awards.values())
         return Schedules(placed.slots, placed.starts, placed.modes, placed.running, bound, placed.cut)
+
+    def _earliest(self, placed: Schedules, column: int, last: int) -> Counts:
+        """Return the first day on which a run may start that is placed after another."""
+        day = placed.starts[:, last]
+        for leader in self.after[column]:
+            open_ = placed.starts[:, leader] < 0
+            day = np.maximum(day, np.where(open_, day + int(self.slots[leader].days.min()), placed.ends(leader) + 1))
+        return day
 
 
 def _joined(parts: Sequence[Schedules]) -> Schedules:
