@@ -37,6 +37,9 @@ LEAST_TABLED = 32
 LONGEST_MONTH_DAYS = 31
 """Days of the longest month: no term of n months is longer than n of them."""
 
+NEVER = 10**9
+"""Node-days of a run that fits no window."""
+
 SITUATIONS = 6
 """Last days for which curves are computed anew where hall cost or sale depend on them."""
 
@@ -64,6 +67,12 @@ class Slot:
     starts: Counts
     first: int
     last: int
+
+    @cached_property
+    def node_days(self) -> int:
+        """Least nodes x days of a mode that fits its window."""
+        fits = self.days <= self.last - self.first + 1
+        return int((self.needed * self.days)[fits].min(initial=NEVER))
 
 
 class PoolTable:
@@ -93,12 +102,23 @@ class PoolTable:
 
     def awards(self, buckets: Counts, classes: Counts, nodes: Counts) -> Costs:
         """Return the least cost of nodes at once, hires for single runs left out; beyond the table, of what it holds."""
-        units, size = self.base.units(nodes), self.least.shape[2]
+        return self._looked_up(self.least, buckets, classes, nodes)
+
+    def at_some_time(self, buckets: Counts, classes: Counts, nodes: Counts) -> Costs:
+        """Return the least cost of nodes at once on some day of a class or an earlier one."""
+        return self._looked_up(self._earlier, buckets, classes, nodes)
+
+    @cached_property
+    def _earlier(self) -> Costs:
+        return np.minimum.accumulate(self.least, axis=1)
+
+    def _looked_up(self, table: Costs, buckets: Counts, classes: Counts, nodes: Counts) -> Costs:
+        units, size = self.base.units(nodes), table.shape[2]
         impossible = (units > self.base.most) | ((classes < 0) & (units > 0))
         if not len(self.ready):
             return np.where(impossible, np.inf, 0.0)
-        bucket = buckets if len(self.least) > 1 else np.zeros_like(buckets)
-        known = self.least[bucket, np.maximum(classes, 0), np.minimum(units, size - 1)]
+        bucket = buckets if len(table) > 1 else np.zeros_like(buckets)
+        known = table[bucket, np.maximum(classes, 0), np.minimum(units, size - 1)]
         return np.where(impossible, np.inf, np.where(classes < 0, 0.0, known))
 
     @cached_property
@@ -106,6 +126,11 @@ class PoolTable:
         """Offers of nodes hired for one run; dedicated systems are not among them."""
         offers = {option.offer_key: option for option in self.hired if not option.is_dedicated}
         return tuple(_hire(option, self._most_hired, self.frame, alone=len(offers) == 1) for option in offers.values())
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether it has contracts that end, or hires."""
+        return any(not option.is_purchase for option in self.pool.options)
 
     @cached_property
     def is_per_run(self) -> bool:
@@ -228,6 +253,17 @@ class Outlook:
         self.days = np.concatenate([[0.0], np.cumsum(self.later)])
         self._cashes: dict[tuple[str, str | None], Costs] = {}
         self.constant = self._constant()
+
+    @cached_property
+    def budgets(self) -> tuple[str | None, ...]:
+        """Fiscal years with a budget; None for that of all years."""
+        budget = self.frame.scenario.budget
+        return (*([None] if budget.total is not None else ()), *budget.by_fiscal_year)
+
+    @property
+    def is_end_priced(self) -> bool:
+        """Whether the last day of the last run matters to what is minimised."""
+        return len(self.lasts) > 1 or self.frame.scenario.objective == "time"
 
     def buckets(self, ends: Counts) -> Counts:
         """Return the tabled last day at or before each."""

@@ -154,14 +154,9 @@ def _needs(found: Schedules, field: Field) -> Iterator[Counts]:
         if any(option.offer.fabric_max_units is not None for option in table.pool.options):
             nodes = [np.array([mode.nodes for mode in found.slots[c].modes])[found.modes[:, c]] for c in columns]
             yield np.max(nodes, axis=0)
-        if _is_timed(table.pool):
+        if table.is_timed:
             yield from (found.needed(column) for column in columns)
             yield from (_contracts(found, column, table.pool, field) for column in columns)
-
-
-def _is_timed(pool: Pool) -> bool:
-    """Return whether a pool has contracts that end, or hires."""
-    return any(not option.is_purchase for option in pool.options)
 
 
 def _contracts(found: Schedules, column: int, pool: Pool, field: Field) -> Counts:
@@ -192,7 +187,7 @@ def _same(found: Schedules, field: Field) -> Counts | None:
     """Return what must be equal: starts in timed pools, and which runs meet there; None where nothing must."""
     parts: list[Counts] = []
     for column, slot in enumerate(found.slots):
-        if _is_timed(field.outlook.pools[slot.pool]):
+        if field.outlook.tables[slot.pool].is_timed:
             parts.append(found.starts[:, column])
             for other, beside in enumerate(found.slots):
                 if other != column and beside.pool == slot.pool:
@@ -213,9 +208,8 @@ def _ends(found: Schedules, field: Field) -> Iterator[Counts]:
 
 def _spending(found: Schedules, field: Field) -> Iterator[Costs]:
     """Yield what the runs draw of each budget, and what entries paid by the run add to present values."""
-    budget, outlook = field.frame.scenario.budget, field.outlook
-    labels = [None] * (budget.total is not None) + list(budget.by_fiscal_year)
-    for label in labels:
+    outlook = field.outlook
+    for label in outlook.budgets:
         total = np.zeros(len(found))
         for column, slot in enumerate(found.slots):
             total += outlook.drawn(slot, found.modes[:, column], found.starts[:, column], label)

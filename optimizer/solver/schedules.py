@@ -2,7 +2,8 @@
 
 Runs are placed in order of their starts. A start is a release or delivery, or the day after the end of a placed run that
 it follows or that shares its pool (semi-active). After each placement a schedule is dropped when what is placed, and what
-the rest costs at least, exceed the cutoff. Nothing else is dropped here, so the answer is complete unless ``cut`` says so.
+the rest costs at least, exceed the cutoff; and one whose last run takes more nodes than it needs, where only nodes count.
+Nothing else is dropped here, so each missing schedule has one that replaces it, unless ``cut`` says so.
 """
 
 from __future__ import annotations
@@ -260,7 +261,7 @@ class Enumeration:
             for chunk in self._chunks(state, column):
                 if self.ends is not None and time.monotonic() > self.ends:
                     raise OutOfTimeError
-                placed = self._bounded(self._placed(chunk, column, order[:position]), column, rest)
+                placed = self._bounded(self._placed(chunk, column, order[:position], cutoff), column, rest)
                 parts.append(placed.take(placed.bound <= cutoff))
             state = _best(_joined(parts), most)
         return state
@@ -271,8 +272,8 @@ class Enumeration:
         for first in range(0, len(state), size):
             yield state.take(np.arange(first, min(first + size, len(state))))
 
-    def _placed(self, state: Schedules, column: int, before: Sequence[int]) -> Schedules:
-        """Return every way to place a run next: at each start it may have, in each mode."""
+    def _placed(self, state: Schedules, column: int, before: Sequence[int], cutoff: float) -> Schedules:
+        """Return the ways to place a run next: at each start it may have, in each mode worth trying."""
         slot = self.slots[column]
         base = np.broadcast_to(slot.starts, (len(state), len(slot.starts)))
         leading = [c for c in before if c in self.after[column] or self.slots[c].pool == slot.pool]
@@ -280,15 +281,56 @@ class Enumeration:
         starts = np.concatenate([base, *(days[:, None] for days in following)], axis=1)
         allowed = (starts >= slot.first) & self._in_order(state, starts, column, before)
         rows, choice = np.nonzero(allowed)
-        days = starts[rows, choice]
-        fits = days[:, None] + slot.days[None, :] - 1 <= slot.last
-        which, mode = np.nonzero(fits)
-        grown = state.take(rows[which])
+        days, where = np.unique(starts[rows, choice], return_inverse=True)
+        worth = self._worth_trying(column, days, cutoff, is_last=len(before) == len(self.slots) - 1)
+        which, mode = np.nonzero(worth[where.reshape(-1)])
+        grown, first = state.take(rows[which]), days[where.reshape(-1)[which]]
         placed, modes = grown.starts.copy(), grown.modes.copy()
-        placed[:, column], modes[:, column] = days[which], mode
-        paid = slot.last - slot.days[mode] + 1 if self.relaxed else days[which]
-        running = grown.running + drawn(slot, mode, paid, self.outlook)
+        placed[:, column], modes[:, column] = first, mode
+        running = grown.running + drawn(slot, mode, self._paid(slot, mode, first), self.outlook)
         return Schedules(self.slots, placed, modes, running, grown.bound, state.cut)
+
+    def _paid(self, slot: Slot, modes: Counts, starts: Counts) -> Counts:
+        """Return the days by which what runs draw is priced."""
+        return np.asarray(slot.last - slot.days[modes] + 1 if self.relaxed else starts)
+
+    def _worth_trying(self, column: int, days: Counts, cutoff: float, *, is_last: bool) -> Flags:
+        """Return for each first day the modes that fit the window and cost no more than a cutoff.
+
+        Where the run is the last one placed and only its nodes count, those are left out that need more and cost no less.
+        """
+        slot = self.slots[column]
+        worth = days[:, None] + slot.days - 1 <= slot.last
+        which, modes = np.nonzero(worth)
+        starts, zeros = days[which], np.zeros(len(which))
+        placed = Schedules((slot,), starts[:, None], modes[:, None], zeros, zeros)
+        buckets = self.outlook.buckets(placed.ends(0))
+        awards = _pool_awards(placed, slot.pool, buckets, self.outlook, relaxed=self.relaxed)
+        running = drawn(slot, modes, self._paid(slot, modes, starts), self.outlook)
+        worth[which, modes] = running + self._beside(column, awards) <= cutoff
+        if is_last and self._only_nodes_count(slot) and len(worth):
+            labels = () if self.relaxed else self.outlook.budgets
+            costs = [running, *(self.outlook.drawn(slot, modes, starts, label) for label in labels)]
+            worth &= _least_nodes(worth, which, modes, costs)
+        return worth
+
+    def _only_nodes_count(self, slot: Slot) -> bool:
+        """Return whether, of the last run placed, only nodes and what it draws count, not how long it lasts."""
+        table = self.outlook.tables[slot.pool]
+        if self.outlook.is_end_priced:
+            return False
+        if self.relaxed:
+            return table.is_per_run or not (table.hired or table.only_term)
+        return not table.is_timed
+
+    def _beside(self, column: int, awards: Costs) -> Costs:
+        """Return what awards for one run and all other runs of the block cost at least."""
+        others = [other for other in range(len(self.slots)) if other != column]
+        dearest = {self.slots[column].pool: awards}
+        for other in others:
+            pool = self.slots[other].pool
+            dearest[pool] = np.maximum(dearest.get(pool, np.full(1, -np.inf)), self.known[other].awards)
+        return np.asarray(sum(dearest.values()) + sum(self.known[other].running for other in others))
 
     def _in_order(self, state: Schedules, starts: Counts, column: int, before: Sequence[int]) -> Flags:
         """A run starts after those it follows, and not before those placed already (of equal starts, the first first)."""
@@ -309,12 +351,32 @@ class Enumeration:
         bound, awards = placed.running, dict[int, Costs]()
         for pool in sorted({slot.pool for slot in self.slots}):
             awards[pool] = _pool_awards(placed, pool, buckets, self.outlook, relaxed=self.relaxed)
+            awards[pool] = np.maximum(awards[pool], self._crowded(placed, pool, last, rest, buckets))
         for column in rest:
             alone, running = self.known[column].since(self._earliest(placed, column, last))
             pool = self.slots[column].pool
             bound, awards[pool] = bound + running, np.maximum(awards[pool], alone)
         bound = bound + sum(awards.values())
         return Schedules(placed.slots, placed.starts, placed.modes, placed.running, bound, placed.cut)
+
+    def _crowded(self, placed: Schedules, pool: int, last: int, rest: Sequence[int], buckets: Counts) -> Costs:
+        """Return what the nodes cost at least that the node-days of a pool's runs need on average from now on."""
+        table = self.outlook.tables[pool]
+        there = [column for column in rest if self.slots[column].pool == pool]
+        if not there or table.hired:
+            return np.full(len(placed), -np.inf)
+        today = placed.starts[:, last]
+        columns = [column for column, slot in enumerate(self.slots) if slot.pool == pool and column not in rest]
+        until = np.full(len(placed), max(self.slots[column].last for column in there))
+        work = np.full(len(placed), sum(self.slots[column].node_days for column in there))
+        for column in columns:
+            until = np.maximum(until, placed.ends(column))
+            work += placed.needed(column) * np.maximum(placed.ends(column) - today + 1, 0)
+        if table.only_term is not None and columns:
+            begun = np.min([placed.starts[:, column] for column in columns], axis=0)
+            until = np.minimum(until, begun + table.only_term + START_STEP_DAYS - 1)
+        days = np.maximum(until - np.maximum(today, table.ready.min(initial=0)) + 1, 1)
+        return table.at_some_time(buckets, table.classes(until), -(-work // days))
 
     def _earliest(self, placed: Schedules, column: int, last: int) -> Counts:
         """Return the first day on which a run may start that is placed after another."""
@@ -323,6 +385,17 @@ class Enumeration:
             open_ = placed.starts[:, leader] < 0
             day = np.maximum(day, np.where(open_, day + int(self.slots[leader].days.min()), placed.ends(leader) + 1))
         return day
+
+
+def _least_nodes(worth: Flags, which: Counts, modes: Counts, costs: Sequence[Costs]) -> Flags:
+    """Return, per row, the mode of fewest nodes among those worth trying, and those that cost less in one of the costs."""
+    fewest = np.argmax(worth, axis=1)
+    kept: Flags = np.arange(worth.shape[1]) == fewest[:, None]
+    for cost in costs:
+        full = np.full(worth.shape, np.inf)
+        full[which, modes] = cost
+        kept |= full < full[np.arange(len(full)), fewest][:, None]
+    return kept
 
 
 def _joined(parts: Sequence[Schedules]) -> Schedules:

@@ -10,7 +10,7 @@ import pytest
 from optimizer.solver.columns import Blocks
 from optimizer.solver.curves import Counts
 from optimizer.solver.partitions import Block, Field, undominated
-from optimizer.solver.schedules import Schedules
+from optimizer.solver.schedules import Enumeration, Schedules
 from tests.unit.cost.world import block as blocks_of_days
 from tests.unit.cost.world import hourly, purchase, quote, reserved, site
 from tests.unit.solver.deciding import planned
@@ -88,7 +88,11 @@ def test_within_a_cutoff_are_all_schedules_of_nested_loops_and_no_others(runs, o
     terms = {"finance": {"discount_rate": 0.3, "residual": {"share": 0.3}}, "after_run": AFTER[policy]}
     known = field(program(quote(SOON[offers]), SHORT[runs], **terms), monkeypatch)
     (block,) = known.blocks([0] * len(known.names))
+    tried = known.enumeration(block).within(np.inf, EVERY)
+    _all_modes(monkeypatch)
     every = known.enumeration(block).within(np.inf, EVERY)
+    assert rows(tried).items() <= rows(every).items()
+    _replaced(every, tried, known)
     bounds = rows(every)
     assert len(bounds) == len(every) > 3
     possible = {row for row in nested(block, known) if row in bounds}
@@ -98,7 +102,7 @@ def test_within_a_cutoff_are_all_schedules_of_nested_loops_and_no_others(runs, o
     for cutoff in np.quantile(every.bound, [0, 0.3, 0.7]):
         found = known.enumeration(block).within(float(cutoff) + EXACT, EVERY)
         assert rows(found) == {row: bound for row, bound in bounds.items() if bound <= cutoff + EXACT}
-    _replaced(every, known)
+    _replaced(every, undominated(every, known), known)
 
 
 def _is_impossible(row: Row, block: Block, known: Field) -> bool:
@@ -115,9 +119,13 @@ def _is_impossible(row: Row, block: Block, known: Field) -> bool:
     return crowded or (alone and lasting > 31)
 
 
-def _replaced(every: Schedules, known: Field) -> None:
+def _all_modes(monkeypatch) -> None:
+    """Have the run placed last tried in every mode, also in those that need more nodes and cost no less."""
+    monkeypatch.setattr(Enumeration, "_only_nodes_count", lambda *_: False)
+
+
+def _replaced(every: Schedules, kept: Schedules, known: Field) -> None:
     """For each schedule one is kept that has a bound no higher, never needs more at once, and where sold ends no later."""
-    kept = undominated(every, known)
     others = [_profile(kept, row, known) for row in range(len(kept))]
     for row in range(len(every)):
         bound, end, use = _profile(every, row, known)
@@ -152,7 +160,12 @@ def test_no_plan_costs_less_than_the_bounds_of_its_blocks_and_of_their_parts(run
     world = program(offered(offers), PROGRAMS[runs], **terms)
     costs = least_costs(fully_listed(world, monkeypatch))
     known = field(world, monkeypatch)
-    blocks, constant = Blocks(known), float(known.outlook.constant.min())
+    blocks, every, constant = Blocks(known), Blocks(known), float(known.outlook.constant.min())
+    with monkeypatch.context() as patch:
+        _all_modes(patch)
+        for pools in {pools_of(chosen, known) for chosen in costs}:
+            for block in known.blocks(pools):
+                every.within(block, np.inf)
     least: dict[tuple[int, ...], float] = {}
     assert costs
     for chosen, cost in costs.items():
@@ -160,7 +173,7 @@ def test_no_plan_costs_less_than_the_bounds_of_its_blocks_and_of_their_parts(run
         paid = constant + known.entry(enumerate(pools))
         bound = paid
         for block in known.blocks(pools):
-            bound += rows(blocks.within(block, np.inf))[row_of(chosen, block, known)]
+            bound += rows(every.within(block, np.inf))[row_of(chosen, block, known)]
         assert bound <= cost + EXACT, chosen
         least[pools] = min(cost - paid, least.get(pools, np.inf))
     for pools, cost in least.items():
