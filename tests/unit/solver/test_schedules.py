@@ -232,6 +232,12 @@ def test_a_part_is_hired_as_late_as_after_a_run_that_is_left_out(monkeypatch):
     _parts_cost_no_more(program(quote(offers), runs, sites={"hall": site()}), ("b", "c"), monkeypatch)
 
 
+def test_a_part_in_one_term_may_need_more_nodes_to_end_with_it(monkeypatch):
+    """After a, b on one node would outlast the only term, three months; on two nodes it does not."""
+    runs = {"a": run((1, 60), deadline="2027-03-10"), "b": run((1, 80), (2, 25), after=["a"]), "c": run((1, 10))}
+    _parts_cost_no_more(program(quote({"term": reserved(2, 3, units={"max": 3})}), runs), ("a", "b"), monkeypatch)
+
+
 @pytest.mark.parametrize("second", [(1, 50), (1, 61)], ids=["fits a term of its own", "too long for any"])
 def test_a_term_may_begin_with_a_run_that_follows_another(second, monkeypatch):
     """Two months from the release, 59 days, end before the second run does; a second term covers 50 days, not 61."""
