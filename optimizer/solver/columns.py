@@ -109,7 +109,7 @@ class Blocks:
     def beam(self, block: Block, each: int) -> Schedules:
         """Return good schedules of a block, found by keeping so many after each placement; some may be left out."""
         if (block, each) not in self._beams:
-            self._beams[block, each] = self.field.enumeration(block).within(np.inf, each)
+            self._beams[block, each] = self.field.enumeration(block, self.ends).beam(each)
         return self._beams[block, each]
 
     def bound(self, block: Block, cutoff: float) -> float:
@@ -148,8 +148,8 @@ class Blocks:
         if known[1] == -np.inf:
             least = self._without_one(block, cutoff)
             if least <= cutoff:
-                found = self.field.enumeration(block, self.ends).relax().within(cutoff, MOST_SCHEDULES)
-                least = _least(found, max(least, self.field.quick(block)))
+                of_schedules = self.field.enumeration(block, self.ends).relax().least(cutoff, MOST_SCHEDULES)
+                least = max(least, self.field.quick(block), of_schedules)
             known = (cutoff, least if least <= cutoff else np.inf)
             self._parts[block] = known
         return known[1]

@@ -7,7 +7,7 @@ the runs into blocks with pools; its cost is at least the sum of the blocks' bou
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 import numpy as np
@@ -18,7 +18,7 @@ from optimizer.schema.quote import ReservedOffer
 from optimizer.solver.curves import Costs, Counts
 from optimizer.solver.outlook import Outlook, Slot
 from optimizer.solver.problem import Pool
-from optimizer.solver.schedules import Enumeration, Least, Schedules, least
+from optimizer.solver.schedules import Enumeration, Least, Schedules, crowded, least
 from optimizer.units import add_months
 
 Block = tuple[tuple[int, int], ...]
@@ -42,6 +42,7 @@ class Field:
     names: tuple[str, ...]
     slots: Mapping[tuple[int, int], Slot]
     known: Mapping[tuple[int, int], Least]
+    _together: dict[Block, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, frame: Frame, outlook: Outlook, slots: Sequence[Slot]) -> Field:
@@ -62,11 +63,18 @@ class Field:
         return {self.names.index(name) for name in self.frame.scenario.workloads[self.names[workload]].after}
 
     def quick(self, block: Block) -> float:
-        """Return a bound of a block from its runs alone: in each pool the dearest, and what each run draws."""
-        dearest: dict[int, float] = {}
-        for workload, pool in block:
-            dearest[pool] = max(dearest.get(pool, -np.inf), self.known[workload, pool].awards)
-        return sum(dearest.values()) + sum(self.known[key].running for key in block)
+        """Return a bound of a block without its schedules: in each pool what its runs need, and what each run draws."""
+        pools: dict[int, list[tuple[int, int]]] = {}
+        for key in block:
+            pools.setdefault(key[1], []).append(key)
+        return sum(self._of_pool(tuple(own)) for own in pools.values()) + sum(self.known[key].running for key in block)
+
+    def _of_pool(self, runs: Block) -> float:
+        """Return the least awards of some runs in a pool: of the dearest, and of all their node-days in their windows."""
+        if runs not in self._together:
+            dearest = max(self.known[key].awards for key in runs)
+            self._together[runs] = max(dearest, crowded([self.slots[key] for key in runs], self.outlook))
+        return self._together[runs]
 
     def entry(self, block: Iterable[tuple[int, int]]) -> float:
         """Return the least cost of entries paid once, when a run of the block needs awards."""

@@ -9,14 +9,15 @@ Nothing else is dropped here, so each missing schedule has one that replaces it,
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from itertools import permutations
 
 import numpy as np
 import numpy.typing as npt
 
+from optimizer.solver.bounds import MARGIN
 from optimizer.solver.curves import START_STEP_DAYS, Costs, Counts
 from optimizer.solver.outlook import Outlook, PoolTable, Slot
 
@@ -25,6 +26,9 @@ CHUNK = 400_000
 
 FAR = 10**6
 """A day after every day."""
+
+WIDTH = 30
+"""Schedules of each set of placed runs that a beam keeps to tell how low a bound may be."""
 
 LEAST_STEP_DAYS = 7
 """Days between the first days for which the least cost of a run is known; between two the earlier counts."""
@@ -143,6 +147,27 @@ def least(slot: Slot, outlook: Outlook) -> Least:
     return Least(days, *(np.minimum.accumulate(own[::-1])[::-1] for own in (awards, running)))
 
 
+def crowded(slots: Sequence[Slot], outlook: Outlook) -> float:
+    """Return what awards cost at least that hold the node-days of runs of a pool, of each window those that lie in it.
+
+    On average over a window, so at some start in it, so many nodes are in use at once.
+    """
+    table = outlook.tables[slots[0].pool]
+    if len(slots) < 2 or table.hired:
+        return -np.inf
+    nodes, until = [], []
+    for first in {slot.first for slot in slots}:
+        for last in {slot.last for slot in slots}:
+            work = sum(slot.node_days for slot in slots if slot.first >= first and slot.last <= last)
+            days = last - max(first, int(table.ready.min(initial=0))) + 1
+            if table.only_term is not None:
+                days = min(days, table.only_term + START_STEP_DAYS)
+            nodes.append(-(-work // max(days, 1)))
+            until.append(last)
+    buckets = np.zeros(len(nodes), dtype=np.int64)
+    return float(table.at_some_time(buckets, table.classes(np.array(until)), np.array(nodes)).max())
+
+
 def drawn(slot: Slot, modes: Counts, starts: Counts, outlook: Outlook) -> Costs:
     """Return what runs draw or are paid for: energy, the price of a dedicated system, hires where there is nothing else."""
     total = outlook.energy(slot, modes, starts) + outlook.system(slot)
@@ -248,38 +273,59 @@ class Enumeration:
         Raises:
             OutOfTimeError: the time limit passed; what was found so far proves nothing.
         """
-        found = [self._ordered(order, cutoff, most) for order in permutations(range(len(self.slots)))]
-        return _best(_joined(found), most)
+        return self._levels(cutoff, most, None)
 
-    def _ordered(self, order: Sequence[int], cutoff: float, most: int) -> Schedules:
-        state = empty(self.slots)
-        for position, column in enumerate(order):
-            if any(before not in order[:position] for before in self.after[column]):
-                return state.take(np.zeros(len(state), dtype=bool))
-            rest = order[position + 1 :]
-            parts = [state.take(np.zeros(len(state), dtype=bool))]
-            for chunk in self._chunks(state, column):
-                if self.ends is not None and time.monotonic() > self.ends:
-                    raise OutOfTimeError
-                placed = self._bounded(self._placed(chunk, column, order[:position], cutoff), column, rest)
-                parts.append(placed.take(placed.bound <= cutoff))
-            state = _best(_joined(parts), most)
-        return state
+    def beam(self, each: int) -> Schedules:
+        """Return good schedules: after each placement so many of each set of runs are kept; some may be left out."""
+        return self._levels(np.inf, each, each * len(self.slots))
 
-    def _chunks(self, state: Schedules, column: int) -> Iterator[Schedules]:
+    def least(self, cutoff: float, most: int) -> float:
+        """Return the least bound of a schedule; infinite above a cutoff, minus infinite when there were too many.
+
+        A beam tells how low it is at most.
+
+        Raises:
+            OutOfTimeError: the time limit passed.
+        """
+        near = float(self.beam(WIDTH).bound.min(initial=np.inf))
+        found = self.within(min(cutoff, near + MARGIN * max(1.0, abs(near))), most)
+        return -np.inf if found.cut else float(found.bound.min(initial=np.inf))
+
+    def _levels(self, cutoff: float, most: int, together: int | None) -> Schedules:
+        """Place one run after another; at most so many schedules of each set of placed runs stay, and of all sets."""
+        level = {frozenset[int](): empty(self.slots)}
+        for _ in self.slots:
+            grown = defaultdict[frozenset[int], list[Schedules]](list)
+            for before, state in level.items():
+                for column in range(len(self.slots)):
+                    if column not in before and before.issuperset(self.after[column]):
+                        grown[before | {column}] += self._grown(state, column, before, cutoff)
+            level = {placed: _best(_joined(parts), most) for placed, parts in grown.items()}
+            if together is not None:
+                level = _best_of_all(level, together)
+        return next(iter(level.values()))
+
+    def _grown(self, state: Schedules, column: int, before: Collection[int], cutoff: float) -> Iterator[Schedules]:
+        """Yield the schedules within a cutoff in which one more run is placed."""
         slot = self.slots[column]
+        rest = [other for other in range(len(self.slots)) if other != column and other not in before]
+        yield state.take(np.zeros(len(state), dtype=bool))
         size = max(1, CHUNK // max(1, (len(slot.starts) + len(self.slots)) * len(slot.modes)))
         for first in range(0, len(state), size):
-            yield state.take(np.arange(first, min(first + size, len(state))))
+            if self.ends is not None and time.monotonic() > self.ends:
+                raise OutOfTimeError
+            chunk = state.take(np.arange(first, min(first + size, len(state))))
+            placed = self._bounded(self._placed(chunk, column, before, cutoff), column, rest)
+            yield placed.take(placed.bound <= cutoff)
 
-    def _placed(self, state: Schedules, column: int, before: Sequence[int], cutoff: float) -> Schedules:
+    def _placed(self, state: Schedules, column: int, before: Collection[int], cutoff: float) -> Schedules:
         """Return the ways to place a run next: at each start it may have, in each mode worth trying."""
         slot = self.slots[column]
         base = np.broadcast_to(slot.starts, (len(state), len(slot.starts)))
         leading = [c for c in before if c in self.after[column] or self.slots[c].pool == slot.pool]
         following = [np.where(np.isin(state.ends(c) + 1, slot.starts), -1, state.ends(c) + 1) for c in leading]
         starts = np.concatenate([base, *(days[:, None] for days in following)], axis=1)
-        allowed = (starts >= slot.first) & self._in_order(state, starts, column, before)
+        allowed = (starts >= slot.first) & self._in_order(state, starts, column)
         rows, choice = np.nonzero(allowed)
         days, where = np.unique(starts[rows, choice], return_inverse=True)
         worth = self._worth_trying(column, days, cutoff, is_last=len(before) == len(self.slots) - 1)
@@ -332,15 +378,14 @@ class Enumeration:
             dearest[pool] = np.maximum(dearest.get(pool, np.full(1, -np.inf)), self.known[other].awards)
         return np.asarray(sum(dearest.values()) + sum(self.known[other].running for other in others))
 
-    def _in_order(self, state: Schedules, starts: Counts, column: int, before: Sequence[int]) -> Flags:
+    def _in_order(self, state: Schedules, starts: Counts, column: int) -> Flags:
         """A run starts after those it follows, and not before those placed already (of equal starts, the first first)."""
-        allowed = np.ones(starts.shape, dtype=bool)
-        if before:
-            previous = state.starts[:, before[-1]][:, None]
-            allowed &= (starts > previous) | ((starts == previous) & (column > before[-1]))
+        previous = state.starts.max(axis=1)[:, None]
+        later = np.any((state.starts == previous)[:, column + 1 :], axis=1)[:, None] & (previous >= 0)
+        allowed = (starts > previous) | ((starts == previous) & ~later)
         for leader in self.after[column]:
             allowed &= starts > state.ends(leader)[:, None]
-        return allowed
+        return np.asarray(allowed)
 
     def _bounded(self, placed: Schedules, last: int, rest: Sequence[int]) -> Schedules:
         """Add to what is placed what the rest costs at least: the dearest of it in each pool, and what each draws.
@@ -408,6 +453,13 @@ def _joined(parts: Sequence[Schedules]) -> Schedules:
         np.concatenate([part.bound for part in parts]),
         any(part.cut for part in parts),
     )
+
+
+def _best_of_all(level: dict[frozenset[int], Schedules], most: int) -> dict[frozenset[int], Schedules]:
+    """Return the schedules of all sets with the least bounds, at most so many."""
+    bounds = np.sort(np.concatenate([state.bound for state in level.values()]))
+    highest = bounds[min(most, len(bounds)) - 1] if len(bounds) else np.inf
+    return {placed: state.take(state.bound <= highest) for placed, state in level.items()}
 
 
 def _best(found: Schedules, most: int) -> Schedules:
