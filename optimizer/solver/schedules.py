@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from optimizer.solver.bounds import MARGIN
 from optimizer.solver.curves import START_STEP_DAYS, Costs, Counts
-from optimizer.solver.outlook import Outlook, PoolTable, Slot
+from optimizer.solver.outlook import NEVER, Outlook, PoolTable, Slot
 
 CHUNK = 400_000
 """Schedules expanded at once: some tens of megabytes."""
@@ -109,11 +109,13 @@ class Least:
         days: Days, ascending; the first is the first on which it may start.
         awards_from: Least awards when it starts on such a day or later.
         running_from: What it draws at least then.
+        node_days_from: Least nodes x days then.
     """
 
     days: Counts
     awards_from: Costs
     running_from: Costs
+    node_days_from: Costs
 
     @property
     def awards(self) -> float:
@@ -125,10 +127,10 @@ class Least:
         """Whenever it starts."""
         return float(self.running_from[0])
 
-    def since(self, starts: Counts) -> tuple[Costs, Costs]:
-        """Return awards and running of a run that starts on such a day or later."""
+    def since(self, starts: Counts) -> tuple[Costs, Costs, Costs]:
+        """Return awards, running and node-days of a run that starts on such a day or later."""
         place = np.maximum(np.searchsorted(self.days, starts, side="right") - 1, 0)
-        return self.awards_from[place], self.running_from[place]
+        return self.awards_from[place], self.running_from[place], self.node_days_from[place]
 
 
 def least(slot: Slot, outlook: Outlook) -> Least:
@@ -140,11 +142,12 @@ def least(slot: Slot, outlook: Outlook) -> Least:
     latest = slot.last - slot.days[modes] + 1  # hires and energy are paid later, at a lower present value
     zeros = np.zeros(len(which))
     placed = Schedules((slot,), days[which][:, None], modes[:, None], zeros, zeros)
-    awards, running = np.full((2, len(days)), np.inf)
+    awards, running, work = np.full((3, len(days)), np.inf)
     buckets = outlook.buckets(placed.ends(0))
     np.minimum.at(awards, which, _pool_awards(placed, slot.pool, buckets, outlook, relaxed=True))
     np.minimum.at(running, which, drawn(slot, modes, latest, outlook))
-    return Least(days, *(np.minimum.accumulate(own[::-1])[::-1] for own in (awards, running)))
+    np.minimum.at(work, which, (slot.needed * slot.days)[modes])
+    return Least(days, *(np.minimum.accumulate(own[::-1])[::-1] for own in (awards, running, work)))
 
 
 def crowded(slots: Sequence[Slot], outlook: Outlook) -> float:
@@ -393,35 +396,42 @@ class Enumeration:
         The rest starts no earlier than the run placed last, nor before the end of what it follows.
         """
         buckets = self.outlook.buckets(placed.last())
-        bound, awards = placed.running, dict[int, Costs]()
+        bound, awards, work = placed.running, dict[int, Costs](), dict[int, list[tuple[int, Costs]]]()
         for pool in sorted({slot.pool for slot in self.slots}):
             awards[pool] = _pool_awards(placed, pool, buckets, self.outlook, relaxed=self.relaxed)
-            awards[pool] = np.maximum(awards[pool], self._crowded(placed, pool, last, rest, buckets))
         for column in rest:
-            alone, running = self.known[column].since(self._earliest(placed, column, last))
+            alone, running, node_days = self.known[column].since(self._earliest(placed, column, last))
             pool = self.slots[column].pool
             bound, awards[pool] = bound + running, np.maximum(awards[pool], alone)
+            work.setdefault(pool, []).append((self.slots[column].last, node_days))
+        for pool, own in work.items():
+            awards[pool] = np.maximum(awards[pool], self._crowded(placed, pool, last, own, buckets))
         bound = bound + sum(awards.values())
         return Schedules(placed.slots, placed.starts, placed.modes, placed.running, bound, placed.cut)
 
-    def _crowded(self, placed: Schedules, pool: int, last: int, rest: Sequence[int], buckets: Counts) -> Costs:
-        """Return what the nodes cost at least that the node-days of a pool's runs need on average from now on."""
-        table = self.outlook.tables[pool]
-        there = [column for column in rest if self.slots[column].pool == pool]
-        if not there or table.hired:
-            return np.full(len(placed), -np.inf)
-        today = placed.starts[:, last]
-        columns = [column for column, slot in enumerate(self.slots) if slot.pool == pool and column not in rest]
-        until = np.full(len(placed), max(self.slots[column].last for column in there))
-        work = np.full(len(placed), sum(self.slots[column].node_days for column in there))
-        for column in columns:
-            until = np.maximum(until, placed.ends(column))
-            work += placed.needed(column) * np.maximum(placed.ends(column) - today + 1, 0)
-        if table.only_term is not None and columns:
-            begun = np.min([placed.starts[:, column] for column in columns], axis=0)
-            until = np.minimum(until, begun + table.only_term + START_STEP_DAYS - 1)
-        days = np.maximum(until - np.maximum(today, table.ready.min(initial=0)) + 1, 1)
-        return table.at_some_time(buckets, table.classes(until), -(-work // days))
+    def _crowded(
+        self, placed: Schedules, pool: int, last: int, rest: Sequence[tuple[int, Costs]], buckets: Counts
+    ) -> Costs:
+        """Return what awards cost at least for the nodes that node-days need on average from now to the end of windows.
+
+        Those of the ``rest`` (last day, node-days) whose windows end by then, and of what is placed what lies before.
+        """
+        table, today, best = self.outlook.tables[pool], placed.starts[:, last], np.full(len(placed), -np.inf)
+        if table.hired:
+            return best
+        columns = [c for c, slot in enumerate(self.slots) if slot.pool == pool and (placed.starts[:1, c] >= 0).all()]
+        from_ = np.maximum(today, table.ready.min(initial=0))
+        for due in sorted({day for day, _ in rest}):
+            until = np.full(len(placed), due)
+            if table.only_term is not None and columns:
+                begun = np.min([placed.starts[:, column] for column in columns], axis=0)
+                until = np.minimum(until, begun + table.only_term + START_STEP_DAYS - 1)
+            work = sum(node_days for day, node_days in rest if day <= due)
+            for column in columns:
+                work = work + placed.needed(column) * np.maximum(np.minimum(placed.ends(column), until) - from_ + 1, 0)
+            nodes = np.ceil(np.minimum(work / np.maximum(until - from_ + 1, 1), NEVER)).astype(np.int64)
+            best = np.maximum(best, table.at_some_time(buckets, table.classes(until), nodes))
+        return best
 
     def _earliest(self, placed: Schedules, column: int, last: int) -> Counts:
         """Return the first day on which a run may start that is placed after another."""
