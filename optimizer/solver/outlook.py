@@ -112,6 +112,16 @@ class PoolTable:
     def _earlier(self) -> Costs:
         return np.minimum.accumulate(self.least, axis=1)
 
+    def most_nodes(self, classes: Counts, awards: Costs) -> Counts:
+        """Return how many nodes at once on a day of a class cost no more than some awards."""
+        rows = self.least.min(axis=0)
+        units = np.zeros(len(classes), dtype=np.int64)
+        for known in np.unique(classes[classes >= 0]):
+            own = classes == known
+            units[own] = np.maximum(np.searchsorted(rows[known], awards[own], side="right") - 1, 0)
+        units[(units == rows.shape[1] - 1) & (classes >= 0)] = self.base.most  # the table ends there
+        return self.pool.owned_nodes + units * self.pool.platform.nodes_per_unit
+
     def _looked_up(self, table: Costs, buckets: Counts, classes: Counts, nodes: Counts) -> Costs:
         units, size = self.base.units(nodes), table.shape[2]
         impossible = (units > self.base.most) | ((classes < 0) & (units > 0))

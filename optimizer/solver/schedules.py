@@ -318,8 +318,8 @@ class Enumeration:
             if self.ends is not None and time.monotonic() > self.ends:
                 raise OutOfTimeError
             chunk = state.take(np.arange(first, min(first + size, len(state))))
-            placed = self._bounded(self._placed(chunk, column, before, cutoff), column, rest)
-            yield placed.take(placed.bound <= cutoff)
+            placed = self._placed(chunk, column, before, cutoff)
+            yield self._within(placed, placed.starts[:, column], rest, cutoff)
 
     def _placed(self, state: Schedules, column: int, before: Collection[int], cutoff: float) -> Schedules:
         """Return the ways to place a run next: at each start it may have, in each mode worth trying."""
@@ -330,14 +330,32 @@ class Enumeration:
         starts = np.concatenate([base, *(days[:, None] for days in following)], axis=1)
         allowed = (starts >= slot.first) & self._in_order(state, starts, column)
         rows, choice = np.nonzero(allowed)
-        days, where = np.unique(starts[rows, choice], return_inverse=True)
-        worth = self._worth_trying(column, days, cutoff, is_last=len(before) == len(self.slots) - 1)
-        which, mode = np.nonzero(worth[where.reshape(-1)])
-        grown, first = state.take(rows[which]), days[where.reshape(-1)[which]]
+        open_ = [other for other in range(len(self.slots)) if other not in before]
+        first, paired = starts[rows, choice], state.take(rows)
+        bound, awards = self._bounds(paired, first, open_)
+        fits = np.isfinite(bound) & (bound <= cutoff)
+        first, paired = first[fits], paired.take(fits)
+        most = cutoff - bound[fits] + awards[slot.pool][fits]
+        days, where = np.unique(first, return_inverse=True)
+        worth = self._worth_trying(column, days, cutoff, is_last=len(open_) == 1)[where.reshape(-1)]
+        worth &= slot.needed <= self._most_nodes(paired, column, first, most)[:, None]
+        which, mode = np.nonzero(worth)
+        grown, first = paired.take(which), first[which]
         placed, modes = grown.starts.copy(), grown.modes.copy()
         placed[:, column], modes[:, column] = first, mode
         running = grown.running + drawn(slot, mode, self._paid(slot, mode, first), self.outlook)
         return Schedules(self.slots, placed, modes, running, grown.bound, state.cut)
+
+    def _most_nodes(self, state: Schedules, column: int, first: Counts, most: Costs) -> Counts:
+        """Return how many nodes a run may have beside those placed, started on a day, when awards cost at most so much."""
+        table, pool = self.outlook.tables[self.slots[column].pool], self.slots[column].pool
+        if table.hired:
+            return np.full(len(state), NEVER)
+        there = np.zeros(len(state), dtype=np.int64)
+        for other, slot in enumerate(self.slots):
+            if slot.pool == pool:
+                there += np.where(state.ends(other) >= first, state.needed(other), 0)
+        return table.most_nodes(table.classes(first), most + MARGIN * np.maximum(1, np.abs(most))) - there
 
     def _paid(self, slot: Slot, modes: Counts, starts: Counts) -> Counts:
         """Return the days by which what runs draw is priced."""
@@ -390,33 +408,38 @@ class Enumeration:
             allowed &= starts > state.ends(leader)[:, None]
         return np.asarray(allowed)
 
-    def _bounded(self, placed: Schedules, last: int, rest: Sequence[int]) -> Schedules:
-        """Add to what is placed what the rest costs at least: the dearest of it in each pool, and what each draws.
+    def _within(self, placed: Schedules, today: Counts, rest: Sequence[int], cutoff: float) -> Schedules:
+        """Return the schedules that cost at most a cutoff with all that is not placed, each with its bound."""
+        bound, _ = self._bounds(placed, today, rest)
+        known = Schedules(placed.slots, placed.starts, placed.modes, placed.running, bound, placed.cut)
+        return known.take(bound <= cutoff)
 
-        The rest starts no earlier than the run placed last, nor before the end of what it follows.
+    def _bounds(self, placed: Schedules, today: Counts, rest: Sequence[int]) -> tuple[Costs, dict[int, Costs]]:
+        """Return what is placed costs with what the rest costs at least, and the part of it that is awards in each pool.
+
+        The rest starts no earlier than today, nor before the end of what it follows.
         """
         buckets = self.outlook.buckets(placed.last())
         bound, awards, work = placed.running, dict[int, Costs](), dict[int, list[tuple[int, Costs]]]()
         for pool in sorted({slot.pool for slot in self.slots}):
             awards[pool] = _pool_awards(placed, pool, buckets, self.outlook, relaxed=self.relaxed)
         for column in rest:
-            alone, running, node_days = self.known[column].since(self._earliest(placed, column, last))
+            alone, running, node_days = self.known[column].since(self._earliest(placed, column, today))
             pool = self.slots[column].pool
             bound, awards[pool] = bound + running, np.maximum(awards[pool], alone)
             work.setdefault(pool, []).append((self.slots[column].last, node_days))
         for pool, own in work.items():
-            awards[pool] = np.maximum(awards[pool], self._crowded(placed, pool, last, own, buckets))
-        bound = bound + sum(awards.values())
-        return Schedules(placed.slots, placed.starts, placed.modes, placed.running, bound, placed.cut)
+            awards[pool] = np.maximum(awards[pool], self._crowded(placed, pool, today, own, buckets))
+        return np.asarray(bound + sum(awards.values())), awards
 
     def _crowded(
-        self, placed: Schedules, pool: int, last: int, rest: Sequence[tuple[int, Costs]], buckets: Counts
+        self, placed: Schedules, pool: int, today: Counts, rest: Sequence[tuple[int, Costs]], buckets: Counts
     ) -> Costs:
         """Return what awards cost at least for the nodes that node-days need on average from now to the end of windows.
 
         Those of the ``rest`` (last day, node-days) whose windows end by then, and of what is placed what lies before.
         """
-        table, today, best = self.outlook.tables[pool], placed.starts[:, last], np.full(len(placed), -np.inf)
+        table, best = self.outlook.tables[pool], np.full(len(placed), -np.inf)
         if table.hired:
             return best
         columns = [c for c, slot in enumerate(self.slots) if slot.pool == pool and (placed.starts[:1, c] >= 0).all()]
@@ -433,9 +456,9 @@ class Enumeration:
             best = np.maximum(best, table.at_some_time(buckets, table.classes(until), nodes))
         return best
 
-    def _earliest(self, placed: Schedules, column: int, last: int) -> Counts:
-        """Return the first day on which a run may start that is placed after another."""
-        day = placed.starts[:, last]
+    def _earliest(self, placed: Schedules, column: int, today: Counts) -> Counts:
+        """Return the first day on which a run may start that is placed next."""
+        day = today
         for leader in self.after[column]:
             open_ = placed.starts[:, leader] < 0
             day = np.maximum(day, np.where(open_, day + int(self.slots[leader].days.min()), placed.ends(leader) + 1))

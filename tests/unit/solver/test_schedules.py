@@ -10,6 +10,7 @@ import pytest
 from optimizer.solver.columns import Blocks
 from optimizer.solver.curves import Counts
 from optimizer.solver.partitions import Block, Field, undominated
+from optimizer.solver.problem import Pool
 from optimizer.solver.schedules import Enumeration, Schedules
 from tests.unit.cost.world import block as blocks_of_days
 from tests.unit.cost.world import hourly, purchase, quote, reserved, site
@@ -109,14 +110,23 @@ def _is_impossible(row: Row, block: Block, known: Field) -> bool:
     """Return whether a schedule needs more nodes at once than there are, or lasts longer than its only contract."""
     slots = [known.slots[key] for key in block]
     (pool,) = {known.outlook.pools[slot.pool] for slot in slots}
-    most = sum(max(o.offer.units.max or 0 for o in pool.options if o.offer_key == key)
-               for key in {o.offer_key for o in pool.options})  # fmt: skip
     spans = [(day, day + int(slot.days[mode]), int(slot.needed[mode]))
              for slot, (mode, day) in zip(slots, row, strict=True)]  # fmt: skip
-    crowded = any(sum(n for first, end, n in spans if first <= day < end) > most for day, _, _ in spans)
+    crowded = any(
+        sum(n for first, end, n in spans if first <= day < end) > _ready(pool, day, known) for day, _, _ in spans
+    )
     alone = {option.offer.type.value for option in pool.options} == {"reserved"}
     lasting = max(end for _, end, _ in spans) - min(first for first, _, _ in spans)
     return crowded or (alone and lasting > 31)
+
+
+def _ready(pool: Pool, day: int, known: Field) -> int:
+    """Return how many units of all offers may be ready by a day."""
+    most = {}
+    for option in pool.options:
+        if option.follows or (option.lots[0].ready - known.frame.today).days <= day:
+            most[option.offer_key] = option.offer.units.max or 0
+    return sum(most.values())
 
 
 def _all_modes(monkeypatch) -> None:
