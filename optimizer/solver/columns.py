@@ -252,11 +252,21 @@ def promising_pools(blocks: Blocks, count: int) -> list[tuple[int, ...]]:
     best: dict[tuple[int, ...], list[tuple[float, int]]] = {}
     for size in {*range(1, min(len(runs), LARGEST_SET) + 1), len(runs)}:
         for members in combinations(runs, size):
-            pools = set.intersection(*(set(field.pools_of(run)) for run in members))
-            found = [(blocks.guess(tuple((run, pool) for run in members)), pool) for pool in pools]
-            best[members] = sorted(pair for pair in found if pair[0] < np.inf)[:POOLS_OF_A_SET]
+            best[members] = _best_pools(blocks, members)
     plans = {pools: cost for cost, pools in _partitions(tuple(runs), best)}
     return sorted(plans, key=lambda pools: (plans[pools], pools))[:count]
+
+
+def _best_pools(blocks: Blocks, members: tuple[int, ...]) -> list[tuple[float, int]]:
+    """Return the guessed cost of a set of runs in the pools where it is least, for some pools."""
+    pools = set.intersection(*(set(blocks.field.pools_of(run)) for run in members))
+    sets = {pool: tuple((run, pool) for run in members) for pool in pools}
+    found: list[tuple[float, int]] = []
+    for least, pool in sorted((blocks.field.quick(block), pool) for pool, block in sets.items()):
+        if len(found) == POOLS_OF_A_SET and least >= found[-1][0]:
+            break
+        found = sorted([*found, (blocks.guess(sets[pool]), pool)])[:POOLS_OF_A_SET]
+    return [pair for pair in found if pair[0] < np.inf]
 
 
 def guessed(blocks: Blocks) -> float:
