@@ -15,9 +15,10 @@ from optimizer.cost.choice import Run
 from optimizer.cost.frame import DAY, Frame
 from optimizer.solver.outlook import Outlook, Slot
 from optimizer.solver.partitions import Block, Field, undominated
+from optimizer.solver.placing import OutOfTimeError
 from optimizer.solver.problem import Column, Pool, Problem, Profile
 from optimizer.solver.profiles import base_starts, with_following
-from optimizer.solver.schedules import OutOfTimeError, Schedules
+from optimizer.solver.schedules import Schedules
 
 MOST_SCHEDULES = 200_000
 """Schedules of a block kept at once; beyond, those with the least bounds, and the answer is no proof."""
@@ -248,7 +249,7 @@ def promising(blocks: Blocks, assignments: int, each: int) -> Columns:
 
 def promising_pools(blocks: Blocks, count: int) -> list[tuple[int, ...]]:
     """Return assignments of pools that look cheap: sets of runs in the pools where good schedules cost least."""
-    field, runs = blocks.field, range(len(blocks.field.names))
+    runs = range(len(blocks.field.names))
     best: dict[tuple[int, ...], list[tuple[float, int]]] = {}
     for size in {*range(1, min(len(runs), LARGEST_SET) + 1), len(runs)}:
         for members in combinations(runs, size):

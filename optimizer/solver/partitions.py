@@ -16,9 +16,11 @@ from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.option import Option
 from optimizer.schema.quote import ReservedOffer
 from optimizer.solver.curves import Costs, Counts
+from optimizer.solver.least import Least, crowded, least
 from optimizer.solver.outlook import Outlook, Slot
+from optimizer.solver.placing import Enumeration
 from optimizer.solver.problem import Pool
-from optimizer.solver.schedules import Enumeration, Least, Schedules, crowded, least
+from optimizer.solver.schedules import Schedules
 from optimizer.units import add_months
 
 Block = tuple[tuple[int, int], ...]

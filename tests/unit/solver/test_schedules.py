@@ -10,8 +10,9 @@ import pytest
 from optimizer.solver.columns import Blocks
 from optimizer.solver.curves import Counts
 from optimizer.solver.partitions import Block, Field, undominated
+from optimizer.solver.placing import Enumeration
 from optimizer.solver.problem import Pool
-from optimizer.solver.schedules import Enumeration, Schedules
+from optimizer.solver.schedules import Schedules
 from tests.unit.cost.world import block as blocks_of_days
 from tests.unit.cost.world import hourly, purchase, quote, reserved, site
 from tests.unit.solver.deciding import planned
