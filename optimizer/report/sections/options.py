@@ -173,8 +173,13 @@ def _refused(rows: list[CompareRow]) -> Iterator[tuple[Cell, ...]]:
 def reason(rejection: Rejection) -> Cell:
     """Return the limit that rejects an option, and its reason; a reason that names the limit itself stands alone."""
     if rejection.reason.startswith(f"{rejection.limit}:"):
-        return sentence(rejection.reason)
-    return phrase("memo.reason", limit=term(f"limit.{rejection.limit}"), why=sentence(rejection.reason))
+        return why(rejection)
+    return phrase("memo.reason", limit=term(f"limit.{rejection.limit}"), why=why(rejection))
+
+
+def why(rejection: Rejection) -> Cell:
+    """Return the reason of a rejection."""
+    return sentence(rejection.reason, rejection.amounts)
 
 
 def _rejected(rejections: tuple[Rejection, ...]) -> Block:
@@ -198,7 +203,7 @@ def rejections(source: Source) -> Table:
             name(each.vendor or ""),
             name(each.quote or ""),
             term(f"limit.{each.limit}"),
-            sentence(each.reason),
+            why(each),
         )
         for each in source.plan.rejections
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import zipfile
 from dataclasses import replace
 from decimal import Decimal
 from html import unescape
-from io import BytesIO
+from io import BytesIO, StringIO
 
 import pytest
 from committee import committee, html_tables
@@ -138,16 +139,19 @@ def test_every_figure_in_another_currency() -> None:
     ]
     assert table["options"][1][2] == f"{round_money(cost.total * rate, 'CNY'):,.2f}"
     text = markdown(report.document, report.language)
-    label = "1 EUR = 7.7908 CNY"
-    assert f"converted from EUR to CNY at the plan's rate of 2026-11-27: {label}" in text
-    assert not re.search(r"\d (EUR|USD|JPY)\b", text.replace(label, ""))
+    label = "1 EUR = 7.79079798706 CNY"
+    assert f"Every amount is converted from EUR to CNY at the plan's rate of 2026-11-27: {label}" in text
+    stated = re.sub(r"\(quoted [^()]*\)", "", text.replace(label, ""))
+    assert not re.search(r"\d (EUR|USD|JPY)\b", stated)
 
 
 def test_rates_of_quotes_are_their_own() -> None:
     report = report_of(committee(), Language(), "USD")
-    priced = {row.split(",")[2]: row.split(",")[9:11] for row in orders_csv(report).splitlines()[1:]}
-    assert priced["cloud-7"] == ["3.455", "USD"]
-    assert priced["lessor-3"] == [f"{Decimal('7123.45') * USD_PER_EUR:.4f}", "USD"]
+    rows = csv.DictReader(StringIO(orders_csv(report).removeprefix("\ufeff")))
+    prices = ("unit_price", "currency", "quoted_price", "quoted_currency")
+    priced = {row["quote"]: [row[key] for key in prices] for row in rows if row["unit_price"]}
+    assert priced["cloud-7"] == ["3.455", "USD", "3.455", "USD"]
+    assert priced["lessor-3"] == [f"{Decimal('7123.45') * USD_PER_EUR:.4f}", "USD", "7123.45", "EUR"]
 
 
 def test_the_workbook_shows_the_converted_total_and_its_rate() -> None:
