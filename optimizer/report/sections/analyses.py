@@ -179,7 +179,8 @@ def _moves(found: Sensitivity, moving: list[SensitivityRow]) -> Table:
         Column("head.flips_at"),
         Column("head.source"),
     )
-    return Table("tornado-table", "table.tornado", columns, tuple(_move(row, found) for row in moving))
+    rows = tuple(_move(row, found) for row in moving)
+    return Table("tornado-table", "table.tornado", columns, rows, note=phrase("note.sources"))
 
 
 def _move(row: SensitivityRow, found: Sensitivity) -> tuple[Cell, ...]:

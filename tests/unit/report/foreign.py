@@ -16,7 +16,7 @@ from optimizer.report.orders import orders_csv, payments_csv
 from optimizer.report.views import Report
 from optimizer.report.workbook import workbook
 
-RATE = r"1 [A-Z]{3} = [\d.,]+ [A-Z]{3}|[\d.,]+ [A-Z]{3} per [A-Z]{3}\b|[\d.,]+ [A-Z]{3}/[A-Z]{3}\b"
+RATE = r"1 [A-Z]{3} = (?:[\d.,]+ [A-Z]{3}|withheld)|[\d.,]+ [A-Z]{3} per [A-Z]{3}\b|[\d.,]+ [A-Z]{3}/[A-Z]{3}\b"
 QUOTED = r"\(quoted [^()]*\)|（报价 [^（）]*）"
 FACTOR = r"[\d.,]+ [A-Z]{3} per [^()×]*\([^()]*, as stated\)|[\d.,]+ [A-Z]{3}，每[^（）×]*（[^（）]*，原币种）"
 WORDS = r"^.*(?:\[amounts as stated\]|\[金额为原文所述\])"
