@@ -120,6 +120,31 @@ def test_pseudonyms_are_the_same_each_time_and_change_no_number() -> None:
     assert len({award.vendor for award in first.source.plan.awards}) == len(set(named))
 
 
+def test_the_order_tells_no_vendor() -> None:
+    """What was listed by name is listed by pseudonym, in every document, with its own figures."""
+    report = report_of(committee(), Language(), vendors=False)
+    plan, before = report.source.plan, committee().plan
+    quotes = [award.quote for award in plan.awards]
+    assert quotes == sorted(quotes)
+    assert len(set(quotes)) == 5
+    assert sorted(award.cost for award in plan.awards) == sorted(award.cost for award in before.awards)
+    assert plan.cost is not None
+    assert before.cost is not None
+    assert report.source.loaded is not None
+    assert list(report.source.loaded.quotes) == sorted(report.source.loaded.quotes)
+    for position, award in enumerate(plan.awards):
+        own = [line.amount for line in plan.cost.lines if line.award == position]
+        (old,) = (at for at, each in enumerate(before.awards) if (each.cost, each.units) == (award.cost, award.units))
+        assert own == [line.amount for line in before.cost.lines if line.award == old]
+    tables = html_tables(page(report.document, report.language))
+    for name, column in (("awards", 1), ("lots", 1), ("understood-table", 0), ("quotes-used", 0), ("conditions", 1)):
+        named = [row[column] for row in tables[name][1:] if row[column]]
+        assert named == sorted(named), name
+    files = [row[0] for row in tables["inputs"][1:] if row[0].startswith("quotes/")]
+    assert files == sorted(files)
+    assert len(files) == 5
+
+
 def test_both_may_be_withheld() -> None:
     closed = texts(report_of(committee(), Language(), prices=False, vendors=False))
     assert f"{int(committee().plan.cost.total):,}" not in "".join(closed.values())  # type: ignore[union-attr]
