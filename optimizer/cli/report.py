@@ -104,7 +104,10 @@ def report(
         list[Redact] | None,
         typer.Option(help="Withhold every amount of money, totals too; or vendors, quotes, regions and files."),
     ] = None,
-    rows: Annotated[Rows, typer.Option(help="Rows of a .csv: orders by lot, or payments by day; each adds up to the cost of its award.")] = Rows.ORDERS,
+    rows: Annotated[
+        Rows,
+        typer.Option(help="Rows of a .csv: orders by lot, or payments by day; each adds up to the cost of its award."),
+    ] = Rows.ORDERS,
 ) -> None:
     """Write a plan as a document: everything comes from the plan file, whatever happened to its inputs since."""
     from optimizer.report.language import Language

@@ -152,8 +152,20 @@ def losers(source: Source) -> Section:
     used = {run.platform for run in plan.workloads.values()}
     others = [row for row in compared.rows if row.platform not in used]
     dearer = sorted((row for row in others if row.npv is not None), key=lambda row: row.npv or Decimal(0))
-    rows = (*(_dearer(row, plan) for row in dearer), *_refused([row for row in others if row.npv is None]))
-    return Section("losers", "memo.losers", (Table("losers", "table.losers", columns, rows),))
+    refused = [row for row in others if row.npv is None]
+    rows = (*(_dearer(row, plan) for row in dearer), *_refused(refused))
+    said = _lost(dearer, refused, plan)
+    return Section("losers", "memo.losers", (Text(said), Table("losers", "table.losers", columns, rows)))
+
+
+def _lost(dearer: list[CompareRow], refused: list[CompareRow], plan: Plan) -> Cell:
+    """Say how many platforms cost more, the nearest by how much, and how many cannot be used."""
+    impossible = phrase("memo.lost_refused", refused=count(len(refused)))
+    if not dearer:
+        return impossible
+    more = _figures(plan, dearer[0].total, dearer[0].npv)[2]
+    nearest = phrase("memo.lost_dearer", dearer=count(len(dearer)), platform=name(dearer[0].platform), more=more)
+    return several((nearest, impossible), "sentence")
 
 
 def _dearer(row: CompareRow, plan: Plan) -> tuple[Cell, ...]:
