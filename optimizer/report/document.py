@@ -214,7 +214,7 @@ class Document:
     Attributes:
         name: The scenario.
         today: Day of the answer.
-        currency: Currency of its amounts; None when nothing was priced.
+        currency: Currency of its amounts; None when it is not known.
         status: Status of the plan.
         warnings: What may void the report.
         memo: Sections of the decision memo, in the order a committee reads them.

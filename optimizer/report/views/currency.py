@@ -12,7 +12,7 @@ import datetime as dt
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from decimal import Context, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import TypeVar
 
 from optimizer.errors import InputError, Problem
@@ -74,7 +74,8 @@ class Conversion:
     def price(self, value: Decimal, code: str) -> Decimal:
         """Return a price of one piece converted, to two digits beyond the minor unit."""
         digits = minor_digits(self.currency) + _PRICE_DIGITS
-        return value if code == self.currency else round(value * self.rate(code), digits)
+        converted = (value * self.rate(code)).quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_UP)
+        return value if code == self.currency else converted
 
 
 def conversion(source: Source, currency: str) -> Conversion:

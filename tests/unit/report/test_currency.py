@@ -88,6 +88,16 @@ def test_the_currency_of_a_clause_needs_no_mark() -> None:
     assert "[amounts as stated]" not in text
 
 
+def test_a_plan_without_a_price_is_converted_from_the_currency_of_its_limits() -> None:
+    path = folder() / "early.json"
+    sets = ["objective=time", "budget.total=1e6"]
+    path.write_text(plan_json(solve(DATA / "committee.yaml", sets=sets)), encoding="utf-8")
+    report = report_of(read_source(path), Language(), "CNY")
+    assert report.source.plan.objective.currency is None
+    assert foreign(report, KNOWN - {"CNY"}) == []
+    assert any("converted from EUR to CNY" in text for _, text in segments(report))
+
+
 def test_an_option_to_paste_says_its_currency() -> None:
     path = folder() / "cures.json"
     data = json.loads(plan_json(unpaid().plan))

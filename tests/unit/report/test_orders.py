@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import datetime as dt
+from dataclasses import replace
 from decimal import Decimal
 from io import StringIO
 
 from committee import committee
 
+from optimizer.cost.charge import BEYOND_COMMITMENT
 from optimizer.report.language import Language
 from optimizer.report.orders import orders_csv, payments_csv
 from optimizer.report.views import report_of
@@ -64,6 +66,24 @@ def test_rents_have_the_amount_of_their_hours_and_months() -> None:
     assert reserved == ["committed", "567648", "1961223.84", "1809747.94"]
     # 3 nodes for 36 months at 7,123.45 EUR
     assert lease == ["committed", "108", "769332.60", "769332.60"]
+
+
+def test_hours_beyond_a_commitment_are_expected_and_order_no_more_units() -> None:
+    source = committee()
+    cost = source.plan.cost
+    assert cost is not None
+    first = next(line for line in cost.lines if line.item == "reserved")
+    hours = {"name": BEYOND_COMMITMENT, "value": Decimal(100), "unit": "h"}
+    kept = first.factors[:4]  # units, price, rate, accelerators of a unit
+    excess = first.model_copy(update={"factors": (*kept, kept[0].model_copy(update=hours))})
+    longer = cost.model_copy(update={"lines": (*cost.lines, excess)})
+    more = replace(source, plan=source.plan.model_copy(update={"cost": longer}))
+    found = [row for row in rows(orders_csv(report_of(more, Language()))) if row["offer"] == "reserved"]
+    keys = ("commitment", "quantity", "priced_quantity", "amount")
+    assert [[row[key] for key in keys] for row in found] == [
+        ["committed", "3", "567648", "1961223.84"],
+        ["expected use", "", "2400", "8292.00"],  # 3 x 8 x 100 h at 3.455 USD
+    ]
 
 
 def test_a_tax_that_the_price_includes_is_not_owed_twice() -> None:
