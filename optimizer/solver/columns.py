@@ -17,7 +17,7 @@ from optimizer.solver.outlook import Outlook, Slot
 from optimizer.solver.partitions import Block, Field, undominated
 from optimizer.solver.problem import Column, Pool, Problem, Profile
 from optimizer.solver.profiles import base_starts, with_following
-from optimizer.solver.schedules import OutOfTimeError, Schedules
+from optimizer.solver.schedules import OutOfTimeError, Schedules, empty
 
 MOST_SCHEDULES = 200_000
 """Schedules of a block kept at once; beyond, those with the least bounds, and the answer is no proof."""
@@ -107,9 +107,13 @@ class Blocks:
         return float(found.bound.min()) if len(found) else np.inf
 
     def beam(self, block: Block, each: int) -> Schedules:
-        """Return good schedules of a block, found by keeping so many after each placement; some may be left out."""
+        """Return good schedules of a block, found by keeping so many after each placement; some, without time all, are left out."""
         if (block, each) not in self._beams:
-            self._beams[block, each] = self.field.enumeration(block).within(np.inf, each)
+            enumeration = self.field.enumeration(block, self.ends)
+            try:
+                self._beams[block, each] = enumeration.within(np.inf, each)
+            except OutOfTimeError:
+                return empty(enumeration.slots).take(np.zeros(1, dtype=bool))
         return self._beams[block, each]
 
     def bound(self, block: Block, cutoff: float) -> float:
