@@ -19,8 +19,21 @@ from optimizer.solver.menus import Menu, Plan, Spots, of_menu, spots_of
 from optimizer.solver.partitions import Field
 from optimizer.solver.problem import Problem
 
-MENUS = ((3, 3, 4), (6, 4, 6), (36, 5, 8))
-"""Pools of each place, starts and levels of nodes of each run in the first menus, until one has a plan."""
+MENUS = ((40, 0, 0, 0), (120, 2, 2, 3), (120, 6, 4, 6), (120, 36, 5, 8))
+"""Spots of sets, and pools of each place, starts and levels of nodes of each run there, in the first menus, until one has a
+plan."""
+
+SAMPLED = 10
+"""Most runs whose sets are sampled: there are 2 to that power."""
+
+ROUNDS, SAMPLES = 3, 600
+"""Days between a run and the next that are tried, and samples in each pool."""
+
+OF_SETS = 120
+"""Spots of the cheapest sets."""
+
+DRAWS = 6
+"""Times that sets are sampled with the same plan in hand."""
 
 POOLS = 6
 """Pools of each place that all runs are tried in."""
@@ -58,15 +71,26 @@ def first_menus(field: Field, seed: int) -> Iterator[Menu]:
     """Yield menus that spread over the cheapest pools, each wider than the one before."""
     spots = Spots(field, seed)
     late = [run for run in spots.runs if field.after(run)]
-    for count, starts, levels in MENUS:
-        pools = spots.pools(count)
-        menu = {
-            spot
-            for run, pool in sorted(field.slots)
-            if pool in pools
-            for spot in spots.spread(run, pool, starts, levels)
-        }
-        yield menu | spots.following(menu, pools, late, 8, 2)
+    for most, count, starts, levels in MENUS:
+        pools = spots.pools(count) if count else []
+        menu = _sets(spots, most)
+        for run, pool in sorted(field.slots):
+            if pool in pools:
+                menu |= spots.spread(run, pool, starts, levels)
+        yield spots.trimmed(menu | spots.following(menu, pools, late, 8, 2), ())
+
+
+def _sets(spots: Spots, most: int) -> Menu:
+    """Return spots of the cheapest sets of runs among new samples."""
+    if len(spots.runs) > SAMPLED:
+        return set()
+    rounds = ROUNDS if any(spots.field.after(run) for run in spots.runs) else 1
+    return spots.sets(rounds, SAMPLES, most // rounds)
+
+
+def sets(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
+    """The cheapest sets of runs among new samples."""
+    return spots.near(plan, (-1, 0, 1)) | _sets(spots, OF_SETS)
 
 
 def modes(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
@@ -103,13 +127,14 @@ def in_turn(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
     return menu | spots.following(menu, of[:1], runs, 16, 2)
 
 
-PARTS = {"modes": modes, "anywhere": anywhere, "one_pool": one_pool, "in_turn": in_turn}
+PARTS = {"sets": sets, "modes": modes, "anywhere": anywhere, "one_pool": one_pool, "in_turn": in_turn}
 """Kinds of parts."""
 
 
 def parts(spots: Spots, plan: Plan) -> Iterator[Part]:
     """Yield all parts of a problem with a plan in hand."""
     yield "modes", ()
+    yield from (("sets", (time,)) for time in range(DRAWS))
     for size in (1, 2, 3):
         yield from (("anywhere", runs) for runs in combinations(spots.runs, size))
     used = sorted({one.pool for one in plan})

@@ -17,6 +17,7 @@ from optimizer.cost.choice import Choice
 from optimizer.solver.columns import Columns, listed
 from optimizer.solver.curves import Costs, Counts
 from optimizer.solver.outlook import Slot
+from optimizer.solver.packing import drawn
 from optimizer.solver.partitions import Field
 from optimizer.solver.problem import Problem
 from optimizer.solver.schedules import Enumeration, Schedules
@@ -29,6 +30,9 @@ OF_EACH_RUN = 2
 
 MOST_DAYS = 8
 """Days on which runs start in a pool with contracts, besides a plan's: each asks for contracts that start then."""
+
+AFTER_ELSEWHERE = 8
+"""Days on which a run may start in a pool after one that it follows elsewhere."""
 
 MOST_SPOTS = 500
 """Spots of a menu besides a plan's."""
@@ -152,6 +156,27 @@ class Spots:
         """Return whether a run may start on its day because another one ends on the day before."""
         tied = one.pool == other.pool or one.workload in self.field.after(other.workload)
         return tied and one.workload != other.workload and self.end(one) + 1 == other.start
+
+    def sets(self, rounds: int, samples: int, most: int) -> Menu:
+        """Return the spots of the cheapest sets of runs among samples, in each round so many."""
+        menu: Menu = set()
+        late: set[tuple[int, int]] = set()
+        for _ in range(rounds):
+            seen = len(menu)
+            for _, one in drawn(self.field, samples, np.random.default_rng(self.draw.randrange(2**32))):
+                own = {Spot(run, one.pool, start, mode) for run, start, mode in one.runs}
+                late |= {(spot.workload, one.pool) for spot in own if not self._may_start(spot, own)}
+                menu |= {spot for spot in own if self._may_start(spot, own)}
+                if len(menu) - seen >= most:
+                    break
+        for run, pool in sorted(late):
+            menu |= self.following(menu, [pool], [run], AFTER_ELSEWHERE, 2)
+        return menu
+
+    def _may_start(self, spot: Spot, beside: Menu) -> bool:
+        """Return whether a run may start on its day: of its own, or after another one."""
+        own = spot.start in self.field.slots[spot.workload, spot.pool].starts
+        return own or any(self._leads(one, spot) for one in beside)
 
     def trimmed(self, menu: Menu, plan: Plan) -> Menu:
         """Return a menu with all spots of a plan, cut to a size that is solved at once, at random."""

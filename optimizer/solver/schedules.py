@@ -113,12 +113,13 @@ def least(slot: Slot, outlook: Outlook) -> Least:
             zeros = np.zeros(len(modes))
             placed = Schedules((slot,), days[:, None], modes[:, None], zeros, zeros)
             buckets = outlook.buckets(start + slot.days[modes] - 1)
-            best = min(best, float(_pool_awards(placed, slot.pool, buckets, outlook).min()))
+            best = min(best, float(pool_awards(placed, slot.pool, buckets, outlook).min()))
             running = min(running, float(outlook.energy(slot, modes, latest).min()))
     return Least(best, running + outlook.system(slot))
 
 
-def _pool_awards(placed: Schedules, pool: int, buckets: Counts, outlook: Outlook, *, relaxed: bool = False) -> Costs:
+def pool_awards(placed: Schedules, pool: int, buckets: Counts, outlook: Outlook, *, relaxed: bool = False) -> Costs:
+    """Return what awards and hires in a pool cost at least for the runs that are placed there; infinite when impossible."""
     table = outlook.tables[pool]
     columns = [column for column, slot in enumerate(placed.slots) if slot.pool == pool]
     if table.hired:
@@ -276,7 +277,7 @@ class Enumeration:
         for pool in sorted({slot.pool for slot in self.slots}):
             alone = [self.known[column].awards for column in rest if self.slots[column].pool == pool]
             bound = bound + np.maximum(
-                _pool_awards(placed, pool, buckets, self.outlook, relaxed=self.relaxed), max(alone, default=-np.inf)
+                pool_awards(placed, pool, buckets, self.outlook, relaxed=self.relaxed), max(alone, default=-np.inf)
             )
         return Schedules(placed.slots, placed.starts, placed.modes, placed.running, bound, placed.cut)
 
