@@ -26,11 +26,11 @@ plan."""
 SAMPLED = 10
 """Most runs whose sets are sampled: there are 2 to that power."""
 
-ROUNDS, SAMPLES = 3, 600
-"""Days between a run and the next that are tried, and samples in each pool."""
+ROUNDS, SAMPLES = 3, 900
+"""Days between a run and the next that are tried for a first menu, and samples in each pool."""
 
-OF_SETS = 120
-"""Spots of the cheapest sets."""
+OF_SETS = 80
+"""Spots of the cheapest sets in a later menu."""
 
 DRAWS = 6
 """Times that sets are sampled with the same plan in hand."""
@@ -71,26 +71,21 @@ def first_menus(field: Field, seed: int) -> Iterator[Menu]:
     """Yield menus that spread over the cheapest pools, each wider than the one before."""
     spots = Spots(field, seed)
     late = [run for run in spots.runs if field.after(run)]
+    rounds = ROUNDS if late else 1
     for most, count, starts, levels in MENUS:
         pools = spots.pools(count) if count else []
-        menu = _sets(spots, most)
+        menu = spots.sets(rounds, SAMPLES // rounds, most // rounds) if len(spots.runs) <= SAMPLED else set()
         for run, pool in sorted(field.slots):
             if pool in pools:
                 menu |= spots.spread(run, pool, starts, levels)
         yield spots.trimmed(menu | spots.following(menu, pools, late, 8, 2), ())
 
 
-def _sets(spots: Spots, most: int) -> Menu:
-    """Return spots of the cheapest sets of runs among new samples."""
+def sets(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
+    """The cheapest sets of runs among new samples; every other time with runs in their present order in time."""
     if len(spots.runs) > SAMPLED:
         return set()
-    rounds = ROUNDS if any(spots.field.after(run) for run in spots.runs) else 1
-    return spots.sets(rounds, SAMPLES, most // rounds)
-
-
-def sets(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
-    """The cheapest sets of runs among new samples."""
-    return spots.near(plan, (-1, 0, 1)) | _sets(spots, OF_SETS)
+    return spots.near(plan, (-1, 0, 1)) | spots.sets(1, SAMPLES, OF_SETS, plan if of[0] % 2 else ())
 
 
 def modes(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
@@ -172,6 +167,10 @@ class Improver:
             failed = failed + 1 if found is None else 0
             best = self._learnt(part, best, found)
         return best
+
+    def guessed(self) -> float:
+        """Return about what the cheapest plan costs at least: the least of sets of runs among samples."""
+        return self.spots.guessed(ROUNDS, SAMPLES)
 
     def _next(self, plan: Plan) -> Part | None:
         """Return a part that was not tried with this plan."""

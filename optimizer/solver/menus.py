@@ -157,13 +157,17 @@ class Spots:
         tied = one.pool == other.pool or one.workload in self.field.after(other.workload)
         return tied and one.workload != other.workload and self.end(one) + 1 == other.start
 
-    def sets(self, rounds: int, samples: int, most: int) -> Menu:
-        """Return the spots of the cheapest sets of runs among samples, in each round so many."""
+    def sets(self, rounds: int, samples: int, most: int, plan: Plan = ()) -> Menu:
+        """Return the spots of the cheapest sets of runs among samples, in each round so many.
+
+        Runs that follow others start near their days in a plan, if any.
+        """
         menu: Menu = set()
+        days = {one.workload: one.start for one in plan} or None
         late: set[tuple[int, int]] = set()
         for _ in range(rounds):
             seen = len(menu)
-            for _, one in drawn(self.field, samples, np.random.default_rng(self.draw.randrange(2**32))):
+            for _, one in drawn(self.field, samples, np.random.default_rng(self.draw.randrange(2**32)), days):
                 own = {Spot(run, one.pool, start, mode) for run, start, mode in one.runs}
                 late |= {(spot.workload, one.pool) for spot in own if not self._may_start(spot, own)}
                 menu |= {spot for spot in own if self._may_start(spot, own)}
@@ -172,6 +176,12 @@ class Spots:
         for run, pool in sorted(late):
             menu |= self.following(menu, [pool], [run], AFTER_ELSEWHERE, 2)
         return menu
+
+    def guessed(self, rounds: int, samples: int) -> float:
+        """Return the least that all runs cost in sets among samples; infinite where there are none."""
+        found = [drawn(self.field, samples, np.random.default_rng(self.draw.randrange(2**32))) for _ in range(rounds)]
+        constant = float(self.field.outlook.constant.min())
+        return constant + min((some[0][0] for some in found if some), default=np.inf)
 
     def _may_start(self, spot: Spot, beside: Menu) -> bool:
         """Return whether a run may start on its day: of its own, or after another one."""

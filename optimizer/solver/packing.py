@@ -9,7 +9,7 @@ supply curves, pools for themselves: limits that pools share are left to the mod
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -29,6 +29,9 @@ EARLIEST, ALL, LEAST = 0.5, 0.4, 0.7
 
 MIDDLE = (3.0, 3.0)
 """Parameters of the beta distribution of the day between a run and the next, in what their windows leave."""
+
+NEAR_DAYS = 20.0
+"""Standard deviation of that day from a plan's."""
 
 Span = tuple[int, int]
 """First and last day."""
@@ -156,19 +159,26 @@ class Sampler:
                 yield Packed(float(costs[row]), self.pool, tuple(runs))
 
 
-def spans(field: Field, draw: np.random.Generator) -> list[Span]:
-    """Return a first and last day of each run, with a day drawn between each run and those it follows."""
+def spans(field: Field, draw: np.random.Generator, days: Mapping[int, int] | None = None) -> list[Span]:
+    """Return a first and last day of each run, with a day between each run and those it follows.
+
+    Args:
+        field: The runs with their pools.
+        draw: What is left to chance.
+        days: First days of runs in a plan: the day is drawn near them; else anywhere in what the windows leave.
+    """
     own = {run: slot for (run, _), slot in field.slots.items()}
     found = [(own[run].first, own[run].last) for run in sorted(own)]
     for run in sorted(own, key=lambda run: own[run].first):
         leaders = field.after(run)
         if leaders:
             first, last = found[run]
-            shortest = min(int(slot.days.min()) for (one, _), slot in field.slots.items() if one == run)
-            day = first + int(max(0, last - shortest + 1 - first) * draw.beta(*MIDDLE))
-            found[run] = (day, last)
+            latest = last - min(int(slot.days.min()) for (one, _), slot in field.slots.items() if one == run) + 1
+            middle = first + (latest - first) * draw.beta(*MIDDLE)
+            day = int(middle if days is None else days[run] + draw.normal(0.0, NEAR_DAYS))
+            found[run] = (min(max(day, first), max(first, latest)), last)
             for leader in leaders:
-                found[leader] = (found[leader][0], min(found[leader][1], day - 1))
+                found[leader] = (found[leader][0], min(found[leader][1], found[run][0] - 1))
     return found
 
 
@@ -190,9 +200,18 @@ def _fewest(slot: Slot, days: Counts) -> Counts:
     return np.where((days >= 0) & (found < len(shortest)), found, -1)
 
 
-def drawn(field: Field, count: int, draw: np.random.Generator) -> list[tuple[float, Packed]]:
-    """Return schedules of sets from so many samples in each pool, with what all runs cost at least that way."""
-    between = spans(field, draw)
+def drawn(
+    field: Field, count: int, draw: np.random.Generator, days: Mapping[int, int] | None = None
+) -> list[tuple[float, Packed]]:
+    """Return schedules of sets from so many samples in each pool, with what all runs cost at least that way.
+
+    Args:
+        field: The runs with their pools.
+        count: Samples.
+        draw: What is left to chance.
+        days: First days of runs in a plan, near which runs that follow others start; None = anywhere.
+    """
+    between = spans(field, draw, days)
     pools = sorted({pool for _, pool in field.slots})
     found = [one for pool in pools for one in Sampler(field, pool, between, draw).best(count)]
     return parted(found, len(field.names))

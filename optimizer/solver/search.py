@@ -60,8 +60,11 @@ IN_ONE_MODEL = 400
 MENU_WORK = 1.0
 """Longest solve over a menu, in seconds as CP-SAT counts its work, whatever the machine."""
 
-PATIENCE = 3
-"""Parts of a problem without a better plan, in a row and for each run, after which none is looked for."""
+PATIENCE, LONG_PATIENCE = 1, 4
+"""Parts of a problem without a better plan, in a row and for each run, before the proof is tried, and after it failed."""
+
+FEW_RUNS = 3
+"""Most runs whose schedules are listed to guess what a plan costs at least."""
 
 LEAST_GAIN = Decimal("1e-5")
 """Part of its cost by which a better plan must be better to be looked for."""
@@ -211,8 +214,9 @@ def _staged(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool)
     if not _is_guided(problem):
         return _unguided(problem, solver, effort, unique=unique)
     blocks = Blocks(field_of(problem), effort.ends)
-    best = _improved(problem, blocks, _first_plan(problem, blocks, solver, effort), solver, effort)
-    least = guessed(blocks)
+    improver = Improver(problem, blocks.field, effort.settings.seed)
+    best = _improved(improver, _first_plan(problem, blocks, solver, effort), solver, effort.half(), PATIENCE)
+    least = guessed(blocks) if len(blocks.field.names) <= FEW_RUNS else improver.guessed()
     final: _Solved | None = None
     sizes: object = None
     columns, proven = Columns((), -np.inf, complete=False), -np.inf
@@ -231,9 +235,14 @@ def _staged(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool)
         if columns.sizes != sizes:
             final = _solve(listed(problem, blocks.field.outlook, columns), solver, effort) if len(columns) else None
             best, sizes = _better(best, final), columns.sizes
-        if effort.is_over or _cutoff(best) <= cutoff:
+        if _cutoff(best) <= cutoff:
+            break
+        if effort.is_over:  # a plan may cost more than what was tried and less than the best known
+            columns = replace(columns, bound=proven, complete=False)
             break
     columns = replace(columns, bound=max(columns.bound, proven))
+    if not columns.complete:
+        best = _improved(improver, best, solver, effort, LONG_PATIENCE)
     _bounds_hold(final, best, columns)
     return _judged(final, best, columns, solver, effort, unique=unique)
 
@@ -250,7 +259,8 @@ def _is_guided(problem: Problem) -> bool:
 def _unguided(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool) -> Found:
     """Return the best plan of all schedules, when these are few; else the best of the promising ones, unproven."""
     blocks = Blocks(field_of(problem), effort.at_most(SECONDS_TO_LIST).ends)
-    best = _improved(problem, blocks, _first_plan(problem, blocks, solver, effort), solver, effort)
+    improver = Improver(problem, blocks.field, effort.settings.seed)
+    best = _improved(improver, _first_plan(problem, blocks, solver, effort), solver, effort.half(), LONG_PATIENCE)
     every = reduced(blocks, np.inf)
     columns = replace(every, bound=-np.inf, complete=every.complete and len(every) <= MOST_COLUMNS)
     some = columns if columns.complete else first_of(columns, IN_ONE_MODEL)
@@ -307,15 +317,13 @@ def _over_menu(solver: Backend, effort: _Effort) -> Solve[_Solved]:
 
 
 def _improved(
-    problem: Problem, blocks: Blocks, best: _Solved | None, solver: Backend, effort: _Effort
+    improver: Improver, best: _Solved | None, solver: Backend, effort: _Effort, patience: int
 ) -> _Solved | None:
     """Return a plan no worse than one, after a search in its neighbourhoods."""
-    if best is None or len(blocks.field.names) == 1:
-        return best
-    improver = Improver(problem, blocks.field, effort.settings.seed)
-    patience = PATIENCE * len(blocks.field.names)
-    some = effort.half()
-    return improver.improved(best, _over_menu(solver, some), lambda: some.is_over, patience)
+    if best is None:
+        return None
+    patience *= len(improver.spots.runs)
+    return improver.improved(best, _over_menu(solver, effort), lambda: effort.is_over, patience)
 
 
 def _judged(
