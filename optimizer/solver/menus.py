@@ -16,11 +16,12 @@ import numpy as np
 from optimizer.cost.choice import Choice
 from optimizer.solver.columns import Columns, listed
 from optimizer.solver.curves import Costs, Counts
+from optimizer.solver.least import drawn, pool_awards
 from optimizer.solver.outlook import Slot
-from optimizer.solver.packing import drawn
+from optimizer.solver.packing import sampled
 from optimizer.solver.partitions import Field
 from optimizer.solver.problem import Problem
-from optimizer.solver.schedules import Enumeration, Schedules
+from optimizer.solver.schedules import Schedules
 
 WIDER = 1.3
 """Nodes of a mode of a menu over those of the next smaller one."""
@@ -114,10 +115,13 @@ class Spots:
     def _of(self, run: int, pool: int) -> Schedules:
         """Return every start and mode of a run in a pool that some supply covers."""
         if (run, pool) not in self._alone:
-            slot, known = self.field.slots[run, pool], self.field.known[run, pool]
-            most = max(1, len(slot.starts) * len(slot.modes))
-            found = Enumeration([slot], [()], self.field.outlook, [known]).within(np.inf, most)
-            self._alone[run, pool] = found.take(np.isfinite(found.bound))
+            slot, outlook = self.field.slots[run, pool], self.field.outlook
+            which, modes = np.nonzero(slot.starts[:, None] + slot.days - 1 <= slot.last)
+            starts = slot.starts[which]
+            running = drawn(slot, modes, starts, outlook)
+            found = Schedules((slot,), starts[:, None], modes[:, None], running, running)
+            costs = running + pool_awards(found, pool, outlook.buckets(found.last()), outlook)
+            self._alone[run, pool] = replace(found, bound=costs).take(np.isfinite(costs))
         return self._alone[run, pool]
 
     def _levels(self, nodes: Counts, count: int) -> Costs:
@@ -167,7 +171,7 @@ class Spots:
         late: set[tuple[int, int]] = set()
         for _ in range(rounds):
             seen = len(menu)
-            for _, one in drawn(self.field, samples, np.random.default_rng(self.draw.randrange(2**32)), days):
+            for _, one in sampled(self.field, samples, np.random.default_rng(self.draw.randrange(2**32)), days):
                 own = {Spot(run, one.pool, start, mode) for run, start, mode in one.runs}
                 late |= {(spot.workload, one.pool) for spot in own if not self._may_start(spot, own)}
                 menu |= {spot for spot in own if self._may_start(spot, own)}
@@ -179,7 +183,7 @@ class Spots:
 
     def guessed(self, rounds: int, samples: int) -> float:
         """Return the least that all runs cost in sets among samples; infinite where there are none."""
-        found = [drawn(self.field, samples, np.random.default_rng(self.draw.randrange(2**32))) for _ in range(rounds)]
+        found = [sampled(self.field, samples, np.random.default_rng(self.draw.randrange(2**32))) for _ in range(rounds)]
         constant = float(self.field.outlook.constant.min())
         return constant + min((some[0][0] for some in found if some), default=np.inf)
 
@@ -192,16 +196,12 @@ class Spots:
         """Return a menu with all spots of a plan, cut to a size that is solved at once, at random."""
         kept = list(plan)
         days: dict[int, set[int]] = defaultdict(set)
-        for pool in sorted({one.pool for one in menu if self._is_timed(one.pool)}):
+        for pool in sorted({one.pool for one in menu if self.field.outlook.tables[one.pool].is_timed}):
             known = sorted({one.start for one in menu if one.pool == pool})
             days[pool] = {one.start for one in plan if one.pool == pool}
             days[pool] |= set(self.draw.sample(known, min(MOST_DAYS, len(known))))
         others = sorted(one for one in menu.difference(kept) if one.pool not in days or one.start in days[one.pool])
         return {*kept, *self.draw.sample(others, min(MOST_SPOTS, len(others)))}
-
-    def _is_timed(self, pool: int) -> bool:
-        """Return whether a pool has contracts that end, or hires."""
-        return any(not option.is_purchase for option in self.field.outlook.pools[pool].options)
 
 
 def _least_of_each(keys: Counts, values: Counts) -> Counts:

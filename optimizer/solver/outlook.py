@@ -19,7 +19,7 @@ from optimizer.cost.after import After
 from optimizer.cost.charge import with_contingency
 from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.items import HOURS_PER_DAY, idle_kw, order_charges, prices_per_kwh, training_kw
-from optimizer.cost.option import Option, unit_prices
+from optimizer.cost.option import UNLIMITED_UNITS, Option, is_incremental, maximum, unit_prices
 from optimizer.cost.plan_cost import owned_charges, present_value
 from optimizer.cost.value import value_charges
 from optimizer.results import Candidate
@@ -36,6 +36,9 @@ LEAST_TABLED = 32
 
 LONGEST_MONTH_DAYS = 31
 """Days of the longest month: no term of n months is longer than n of them."""
+
+NEVER = 10**9
+"""Node-days of a run that fits no window."""
 
 SITUATIONS = 6
 """Last days for which curves are computed anew where hall cost or sale depend on them."""
@@ -65,6 +68,12 @@ class Slot:
     first: int
     last: int
 
+    @cached_property
+    def node_days(self) -> int:
+        """Least nodes x days of a mode that fits its window."""
+        fits = self.days <= self.last - self.first + 1
+        return int((self.needed * self.days)[fits].min(initial=NEVER))
+
 
 class PoolTable:
     """Least costs of one pool by last day, class and units, and of the runs in it."""
@@ -85,6 +94,7 @@ class PoolTable:
         self.base, self.least = curves[0], np.array([one.least for one in curves])
         self.hired = tuple(option for option in pool.options if option.is_hired)
         self.only_term = _only_term(pool)
+        self._most_hired = max((int(slot.needed.max(initial=0)) for slot in slots), default=0)
 
     def classes(self, starts: Counts) -> Counts:
         """Return the class of each start; -1 before anything is ready."""
@@ -92,19 +102,50 @@ class PoolTable:
 
     def awards(self, buckets: Counts, classes: Counts, nodes: Counts) -> Costs:
         """Return the least cost of nodes at once, hires for single runs left out; beyond the table, of what it holds."""
-        units, size = self.base.units(nodes), self.least.shape[2]
+        return self._looked_up(self.least, buckets, classes, nodes)
+
+    def at_some_time(self, buckets: Counts, classes: Counts, nodes: Counts) -> Costs:
+        """Return the least cost of nodes at once on some day of a class or an earlier one."""
+        return self._looked_up(self._earlier, buckets, classes, nodes)
+
+    @cached_property
+    def _earlier(self) -> Costs:
+        return np.minimum.accumulate(self.least, axis=1)
+
+    def most_nodes(self, classes: Counts, awards: Costs) -> Counts:
+        """Return how many nodes at once on a day of a class cost no more than some awards."""
+        rows = self.least.min(axis=0)
+        units = np.zeros(len(classes), dtype=np.int64)
+        for known in np.unique(classes[classes >= 0]):
+            own = classes == known
+            units[own] = np.maximum(np.searchsorted(rows[known], awards[own], side="right") - 1, 0)
+        units[(units == rows.shape[1] - 1) & (classes >= 0)] = self.base.most  # the table ends there
+        return self.pool.owned_nodes + units * self.pool.platform.nodes_per_unit
+
+    def _looked_up(self, table: Costs, buckets: Counts, classes: Counts, nodes: Counts) -> Costs:
+        units, size = self.base.units(nodes), table.shape[2]
         impossible = (units > self.base.most) | ((classes < 0) & (units > 0))
         if not len(self.ready):
             return np.where(impossible, np.inf, 0.0)
-        bucket = buckets if len(self.least) > 1 else np.zeros_like(buckets)
-        known = self.least[bucket, np.maximum(classes, 0), np.minimum(units, size - 1)]
+        bucket = buckets if len(table) > 1 else np.zeros_like(buckets)
+        known = table[bucket, np.maximum(classes, 0), np.minimum(units, size - 1)]
         return np.where(impossible, np.inf, np.where(classes < 0, 0.0, known))
 
     @cached_property
     def hires(self) -> tuple[Hire, ...]:
         """Offers of nodes hired for one run; dedicated systems are not among them."""
         offers = {option.offer_key: option for option in self.hired if not option.is_dedicated}
-        return tuple(_hire(option, self.frame) for option in offers.values())
+        return tuple(_hire(option, self._most_hired, self.frame, alone=len(offers) == 1) for option in offers.values())
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether it has contracts that end, or hires."""
+        return any(not option.is_purchase for option in self.pool.options)
+
+    @cached_property
+    def is_per_run(self) -> bool:
+        """Whether each run pays for itself alone: nothing is there but what is hired for it."""
+        return bool(self.hired) and not self.pool.owned_nodes and all(option.is_hired for option in self.pool.options)
 
     @cached_property
     def per_run(self) -> float:
@@ -153,26 +194,47 @@ class Hire:
     """The least price of a hired node.
 
     Attributes:
-        per_day: Price of a day, undiscounted.
+        per_day: Nodes hired for a run -> price of one of them for a day, undiscounted; no less for fewer nodes.
         wait: Days it is hired before the run starts.
         lengths: Days in use -> days of the shortest block (unending where none is long enough); None by the hour.
     """
 
-    per_day: float
+    per_day: Costs
     wait: int
     lengths: Costs | None
 
 
-def _hire(option: Option, frame: Frame) -> Hire:
+def _hire(option: Option, most: int, frame: Frame, *, alone: bool) -> Hire:
     tax = option.quote.tax
     kept = 1.0 if tax.recoverable else 1.0 + float(tax.rate)
-    least = min(price for _, price in unit_prices(option, frame))
     first, wait = option.lots[0].delivery, (option.lots[0].ready - option.lots[0].delivery).days
     lengths = None
     if isinstance(option.offer, BlockOffer):
         ends = [option.hire_end(first + day * DAY) for day in range((frame.horizon - frame.today).days + wait)]
         lengths = np.array([np.inf, *((end - first).days + 1 if end else np.inf for end in ends)], dtype=np.float64)
-    return Hire(float(least * HOURS_PER_DAY) * kept / option.platform.nodes_per_unit, wait, lengths)
+    return Hire(float(HOURS_PER_DAY) * kept * _per_node(option, most, frame, alone=alone), wait, lengths)
+
+
+def _per_node(option: Option, most: int, frame: Frame, *, alone: bool) -> Costs:
+    """Return the least price of a node and hour when up to 0, 1, 2 … nodes are hired, of this offer and of others.
+
+    The cheapest order of at least so many units counts. Where other offers may serve a part, so does one of fewer.
+    """
+    nodes = option.platform.nodes_per_unit
+    units = -(-np.arange(1, most + 1) // nodes)
+    rows = [(first, float(price)) for first, price in unit_prices(option, frame)]
+    least = option.offer.units.min
+    orders = np.union1d(units, [least, *(first for first, _ in rows)])
+    orders = orders[(orders >= least) & (orders >= rows[0][0]) & (orders <= maximum(option))]
+    firsts, prices = np.array([first for first, _ in rows]), np.array([price for _, price in rows])
+    if is_incremental(option):
+        inside = np.clip(orders[:, None] - firsts + 1, 0, np.diff(firsts, append=UNLIMITED_UNITS))
+        total = inside @ prices
+    else:
+        total = orders * prices[np.searchsorted(firsts, orders, side="right") - 1]
+    cheapest = np.append(np.minimum.accumulate(total[::-1])[::-1], np.inf)
+    each = cheapest[np.searchsorted(orders, units)] / (np.arange(1, most + 1) if alone else units * nodes)
+    return np.concatenate([[0.0], each if alone else np.minimum.accumulate(each)])
 
 
 class Outlook:
@@ -201,6 +263,17 @@ class Outlook:
         self.days = np.concatenate([[0.0], np.cumsum(self.later)])
         self._cashes: dict[tuple[str, str | None], Costs] = {}
         self.constant = self._constant()
+
+    @cached_property
+    def budgets(self) -> tuple[str | None, ...]:
+        """Fiscal years with a budget; None for that of all years."""
+        budget = self.frame.scenario.budget
+        return (*([None] if budget.total is not None else ()), *budget.by_fiscal_year)
+
+    @property
+    def is_end_priced(self) -> bool:
+        """Whether the last day of the last run matters to what is minimised."""
+        return len(self.lasts) > 1 or self.frame.scenario.objective == "time"
 
     def buckets(self, ends: Counts) -> Counts:
         """Return the tabled last day at or before each."""
@@ -266,8 +339,8 @@ class Outlook:
         one = float(training_kw(card) - idle_kw(card)) if self.pools[slot.pool].site else 0.0
         return np.array([mode.nodes * one for mode in slot.modes])
 
-    def hire(self, slot: Slot, modes: Counts, starts: Counts) -> Costs:
-        """Return what one node hired for a run costs at least; infinite where none is."""
+    def hire(self, slot: Slot, modes: Counts, starts: Counts, nodes: Counts) -> Costs:
+        """Return what hiring some nodes for runs costs at least, of each run as many; infinite where there are not so many."""
         least = np.full(np.broadcast(modes, starts).shape, np.inf)
         days = slot.days[modes]
         for hire in self.tables[slot.pool].hires:
@@ -276,8 +349,8 @@ class Outlook:
                 cost = self.days[starts + days] - self.days[first]
             else:  # in full on the first day
                 cost = hire.lengths[days + hire.wait] * self.today[first]
-            least = np.minimum(least, hire.per_day * cost)
-        return least
+            least = np.minimum(least, hire.per_day[nodes] * cost)
+        return np.where(nodes > 0, least * nodes, 0.0)
 
     def system(self, slot: Slot) -> float:
         """Return what a run on a dedicated system costs at least; zero elsewhere."""

@@ -16,9 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from optimizer.solver.curves import Costs, Counts
+from optimizer.solver.least import drawn, pool_awards
 from optimizer.solver.outlook import Slot
 from optimizer.solver.partitions import Field
-from optimizer.solver.schedules import Flags, Schedules, empty, pool_awards
+from optimizer.solver.schedules import Flags, Schedules, empty
 
 OF_A_SET = 4
 """Schedules kept of each set in each pool."""
@@ -129,8 +130,7 @@ class Sampler:
         done: Flags = fits[at, picked] & (day + slot.days[mode] - 1 <= slot.last)
         placed = rows[done]
         state.starts[placed, column], state.modes[placed, column] = day[done], mode[done]
-        outlook = self.field.outlook
-        state.running[placed] += outlook.energy(slot, mode[done], day[done]) + outlook.system(slot)
+        state.running[placed] += drawn(slot, mode[done], day[done], self.field.outlook)
         return done
 
     def _days(self, some: Schedules, column: int, nodes: Counts) -> tuple[Counts, Counts]:
@@ -200,7 +200,7 @@ def _fewest(slot: Slot, days: Counts) -> Counts:
     return np.where((days >= 0) & (found < len(shortest)), found, -1)
 
 
-def drawn(
+def sampled(
     field: Field, count: int, draw: np.random.Generator, days: Mapping[int, int] | None = None
 ) -> list[tuple[float, Packed]]:
     """Return schedules of sets from so many samples in each pool, with what all runs cost at least that way.
