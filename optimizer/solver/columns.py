@@ -18,7 +18,7 @@ from optimizer.solver.partitions import Block, Field, undominated
 from optimizer.solver.placing import OutOfTimeError
 from optimizer.solver.problem import Column, Pool, Problem, Profile
 from optimizer.solver.profiles import base_starts, with_following
-from optimizer.solver.schedules import Schedules
+from optimizer.solver.schedules import Schedules, empty
 
 MOST_SCHEDULES = 200_000
 """Schedules of a block kept at once; beyond, those with the least bounds, and the answer is no proof."""
@@ -108,9 +108,16 @@ class Blocks:
         return float(found.bound.min()) if len(found) else np.inf
 
     def beam(self, block: Block, each: int) -> Schedules:
-        """Return good schedules of a block, found by keeping so many after each placement; some may be left out."""
+        """Return good schedules of a block, found by keeping so many after each placement; some may be left out.
+
+        None where the time is over.
+        """
         if (block, each) not in self._beams:
-            self._beams[block, each] = self.field.enumeration(block, self.ends).beam(each)
+            enumeration = self.field.enumeration(block, self.ends)
+            try:
+                self._beams[block, each] = enumeration.beam(each)
+            except OutOfTimeError:
+                return empty(enumeration.slots).take(np.zeros(1, dtype=bool))
         return self._beams[block, each]
 
     def bound(self, block: Block, cutoff: float) -> float:
