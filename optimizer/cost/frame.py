@@ -112,3 +112,7 @@ class Frame:
             known = (1 + rate) ** -exponent if rate else Decimal(1)
             self._discounts[day] = known
         return known
+
+    def weight(self, day: dt.date) -> Decimal:
+        """Return what one unit of money that budgets count is worth when it is paid on a day: its present value."""
+        return self.discount(day)

@@ -80,7 +80,8 @@ class Priced:
 
 def present_value(charge: Charge, frame: Frame) -> Decimal:
     """Return amount x sum of share / (1 + rate) ^ (days / 365)."""
-    return charge.amount * sum((share * frame.discount(day) for day, share in charge.cash), Decimal(0))
+    worth = frame.weight if charge.budget else frame.discount
+    return charge.amount * sum((share * worth(day) for day, share in charge.cash), Decimal(0))
 
 
 def by_fiscal_year(charges: Iterable[Charge], frame: Frame) -> dict[str, Decimal]:

@@ -16,6 +16,7 @@ from optimizer.cost.frame import DAY, Frame
 from optimizer.solver.outlook import Outlook, Slot
 from optimizer.solver.partitions import Block, Field, undominated
 from optimizer.solver.placing import OutOfTimeError
+from optimizer.solver.prices import Prices, with_prices
 from optimizer.solver.problem import Column, Pool, Problem, Profile
 from optimizer.solver.profiles import base_starts, with_following
 from optimizer.solver.schedules import Schedules, empty
@@ -34,9 +35,9 @@ POOLS_OF_A_SET = 3
 """Pools that are tried for each set of runs."""
 
 
-def field_of(problem: Problem) -> Field:
-    """Return the field of a problem whose runs are not listed."""
-    frame = problem.frame
+def field_of(problem: Problem, prices: Prices | None = None) -> Field:
+    """Return the field of a problem whose runs are not listed; its bounds count money at the prices of its budgets."""
+    frame = with_prices(problem.frame, prices) if prices else problem.frame
     groups: dict[tuple[str, str], list[Profile]] = defaultdict(list)
     for profile in problem.profiles:
         groups[profile.workload, profile.pool.name].append(profile)

@@ -27,6 +27,7 @@ from optimizer.cost.plan_cost import present_value
 from optimizer.schema.quote import ReservedOffer, TieredPrice
 from optimizer.solver.bounds import PoolBound
 from optimizer.solver.offers import following_options, rack_positions, unit_power_kw, units_per_rack
+from optimizer.solver.prices import without_prices
 from optimizer.solver.problem import Pool
 
 Costs = npt.NDArray[np.float64]
@@ -46,7 +47,8 @@ class Curve:
         ready: Days (since today) on which more becomes ready, ascending; class k holds from ``ready[k]`` on.
         least: Class x units -> least cost of awards with at least so many units ready; infinite when impossible.
         whenever: Units -> least cost of awards of at least so many units, ready on any day.
-        entry: Least cost of the entries paid once that every award of the pool matches.
+        entry: Least cost of the entries paid once that every award of the pool matches, without prices of budgets.
+        priced_entry: The same with them.
         most: Most units there are of all offers.
     """
 
@@ -55,6 +57,7 @@ class Curve:
     least: Costs
     whenever: Costs
     entry: float
+    priced_entry: float
     most: int
 
     def used(self, value_per_unit: float, most_units: float) -> Curve:
@@ -92,22 +95,28 @@ def curve(
         after: The situation; under ``use`` its receipts are left out too.
         most_nodes: Most nodes asked for.
         last_start: Last day (since today) on which a run may start.
-        frame: Dates and rates.
+        frame: Dates and rates, perhaps with prices of budgets: reserved terms, which may begin on any day, have none.
         worth: What each award may earn, taken off its cost; None = nothing.
     """
     options = _lasting(pool, last_start, frame)
     first = [0] if pool.owned_nodes else []
     ready = sorted({*first, *((lot.ready - frame.today).days for option in options for lot in option.lots)})
-    bound = PoolBound(replace(pool, options=tuple(options)), frame, after)
+    plain, lasting = without_prices(frame), replace(pool, options=tuple(options))
+    frames = [plain if isinstance(option.offer, ReservedOffer) else frame for option in options]
+    bounds = {own: PoolBound(lasting, own, after) for own in (plain, frame)}
     size = ceil(max(0, most_nodes - pool.owned_nodes) / pool.platform.nodes_per_unit) + 1
-    priced = [_award_costs(option, _rates(option, bound, frame), size, frame) for option in options]
+    priced = [
+        _award_costs(option, _rates(option, bounds[own], own), size, own)
+        for option, own in zip(options, frames, strict=True)
+    ]
     if worth is not None:
         priced = [_earning(awards, *worth(option)) for option, awards in zip(options, priced, strict=True)]
     rows = [_class_costs(options, priced, frame.today + day * DAY, pool, size, frame) for day in ready]
     least = np.array(rows, dtype=np.float64).reshape(len(rows), size)
     whenever = _class_costs(options, priced, None, pool, size, frame)
-    entry = bound.shared if options else 0.0
-    return Curve(pool, np.array(ready, dtype=np.int64), least, whenever, entry, _supply(options))
+    entry, same = bounds[plain].shared if options else 0.0, plain in frames or not options
+    priced_entry = entry if same else bounds[frame].shared
+    return Curve(pool, np.array(ready, dtype=np.int64), least, whenever, entry, priced_entry, _supply(options))
 
 
 def _rates(option: Option, bound: PoolBound, frame: Frame) -> list[tuple[Piece, float]]:

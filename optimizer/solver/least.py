@@ -91,11 +91,14 @@ def crowded(slots: Sequence[Slot], outlook: Outlook) -> float:
     return float(table.at_some_time(buckets, table.classes(np.array(until)), np.array(nodes)).max())
 
 
-def drawn(slot: Slot, modes: Counts, starts: Counts, outlook: Outlook) -> Costs:
-    """Return what runs draw or are paid for: energy, the price of a dedicated system, hires where there is nothing else."""
-    total = outlook.energy(slot, modes, starts) + outlook.system(slot)
+def drawn(slot: Slot, modes: Counts, starts: Counts, outlook: Outlook, *, priced: bool = False) -> Costs:
+    """Return what runs draw or are paid for: energy, the price of a dedicated system, hires where there is nothing else.
+
+    At the prices of budgets or without.
+    """
+    total = outlook.energy(slot, modes, starts, priced=priced) + outlook.system(slot)
     if outlook.tables[slot.pool].is_per_run and not outlook.pools[slot.pool].system:
-        total = total + outlook.hire(slot, modes, starts, slot.needed[modes])
+        total = total + outlook.hire(slot, modes, starts, slot.needed[modes], priced=priced)
     return np.asarray(total)
 
 
@@ -149,7 +152,7 @@ def _hired_awards(
             beyond = np.maximum(placed.needed(column) - nodes, 0)
             slot, modes = placed.slots[column], placed.modes[:, column]
             starts = slot.last - slot.days[modes] + 1 if relaxed else np.maximum(placed.starts[:, column], 0)
-            price = outlook.hire(slot, modes, starts, beyond)
+            price = outlook.hire(slot, modes, starts, beyond, priced=not relaxed)
             cost = cost + np.where(placed.starts[:, column] < 0, 0.0, price)
         best = np.minimum(best, cost)
     return best

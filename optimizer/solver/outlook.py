@@ -8,8 +8,9 @@ a day is rounded down to the next entry of a table.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from math import ceil
 
@@ -27,6 +28,7 @@ from optimizer.results import Candidate
 from optimizer.schema.quote import BlockOffer
 from optimizer.schema.scenario import CostEntry
 from optimizer.solver.curves import Costs, Counts, Curve, Worth, curve
+from optimizer.solver.prices import PricedFrame
 from optimizer.solver.problem import Pool, supply_nodes
 from optimizer.units import fiscal_year, month_end
 
@@ -93,6 +95,7 @@ class PoolTable:
             after = [After(policy, frame.today + int(day) * DAY) for day in ends]
             curves = [curve(pool, situation, nodes, latest, frame) for situation in after]
         self.ready, self.entry = curves[0].ready, min(one.entry for one in curves)
+        self.priced_entry = min(one.priced_entry for one in curves)
         self.base, self.least = curves[0], np.array([one.least for one in curves])
         self.hired = tuple(option for option in pool.options if option.is_hired)
         self.only_term = _only_term(pool)
@@ -242,6 +245,28 @@ def _per_node(option: Option, most: int, frame: Frame, *, alone: bool) -> Costs:
     return np.concatenate([[0.0], each if alone else np.minimum.accumulate(each)])
 
 
+@dataclass(frozen=True, eq=False)
+class _Worths:
+    """What one unit of money is worth by the day on which it falls due.
+
+    Attributes:
+        later: Paid at the end of its month.
+        today: Paid at once.
+        days: Paid at the end of their months on all days before each.
+    """
+
+    later: Costs
+    today: Costs
+    days: Costs
+
+    @classmethod
+    def of(cls, worth: Callable[[dt.date], Decimal], horizon: int, months: Sequence[dt.date], frame: Frame) -> _Worths:
+        """Return the worth of money on all days to the horizon."""
+        later = np.array([float(worth(day)) for day in months])
+        today = np.array([float(worth(frame.today + day * DAY)) for day in range(horizon + 1)])
+        return cls(later, today, np.concatenate([[0.0], np.cumsum(later)]))
+
+
 class Outlook:
     """Least costs of runs in pools.
 
@@ -263,12 +288,11 @@ class Outlook:
         ]
         horizon = (frame.horizon - frame.today).days
         self.months = [month_end(frame.today + day * DAY) for day in range(horizon + 1)]
-        self.later = np.array([float(frame.discount(day)) for day in self.months])
-        self.today = np.array([float(frame.discount(frame.today + day * DAY)) for day in range(horizon + 1)])
-        self.days = np.concatenate([[0.0], np.cumsum(self.later)])
+        self.worth = _Worths.of(frame.discount, horizon, self.months, frame)
+        self.priced = _Worths.of(frame.weight, horizon, self.months, frame)
         self._cashes: dict[tuple[str, str | None], Costs] = {}
         self._upkeeps: dict[str, Costs] = {}
-        self.constant = self._constant()
+        self.constant = self._constant() - (float(frame.of_budgets) if isinstance(frame, PricedFrame) else 0.0)
 
     @cached_property
     def budgets(self) -> tuple[str | None, ...]:
@@ -291,13 +315,13 @@ class Outlook:
             return None
         known = [entry for entry in self.frame.scenario.costs if entry.per == "cluster" and entry.every != "once"]
         sure = [entry for entry in known if all(matches(entry, one.offer, one.platform) for one in options)]
-        return sum((self._each_day(entry) for entry in sure), np.zeros(len(self.today) + 1)) if sure else None
+        return sum((self._each_day(entry) for entry in sure), np.zeros(len(self.months) + 1)) if sure else None
 
     def _each_day(self, entry: CostEntry) -> Costs:
         if entry.name not in self._upkeeps:
             least = min((amount for _, amount in table(entry, self.frame)), key=lambda amount: amount.value)
             idle, option = After("idle", self.frame.last_day), self.pools[0].options[0]
-            days = [self.frame.today + number * DAY for number in range(len(self.today))]
+            days = [self.frame.today + number * DAY for number in range(len(self.months))]
             charges = [shared_charge(entry, least, [(option, day, day)], idle, self.frame) for day in days]
             full = [with_contingency([charge], self.frame) if charge else [] for charge in charges]
             costs = [float(sum(present_value(one, self.frame) for one in own)) for own in full]
@@ -325,26 +349,18 @@ class Outlook:
             found.append(float(sum(present_value(charge, self.frame) for charge in charges)))
         return np.array(found)
 
-    @cached_property
-    def _per_kw(self) -> Mapping[str, Costs]:
-        """Site -> present value of one kW drawn on all days before each."""
-        return {
-            name: np.concatenate([[0.0], np.cumsum(self._kw_day(name) * self.later)])
-            for name in self.frame.scenario.sites
-        }
-
     def _kw_day(self, site: str) -> float:
         facts = self.frame.site(site)
         return 24 * float(facts.pue) * float(sum(self.frame.amount(price) for price in prices_per_kwh(facts)))
 
-    def energy(self, slot: Slot, modes: Counts, starts: Counts) -> Costs:
-        """Return what runs draw beyond idle power."""
+    def energy(self, slot: Slot, modes: Counts, starts: Counts, *, priced: bool = False) -> Costs:
+        """Return what runs draw beyond idle power; at the prices of budgets or without."""
         pool = self.pools[slot.pool]
         if pool.site is None:
             return np.zeros(np.broadcast(modes, starts).shape)
-        kw = self.extra_kw(slot)[modes]
-        total = self._per_kw[pool.site]
-        return np.asarray(kw * (total[starts + slot.days[modes]] - total[starts]))
+        total = (self.priced if priced else self.worth).days
+        kw_days = total[starts + slot.days[modes]] - total[starts]
+        return np.asarray(self.extra_kw(slot)[modes] * self._kw_day(pool.site) * kw_days)
 
     def drawn(self, slot: Slot, modes: Counts, starts: Counts, year: str | None) -> Costs:
         """Return what runs draw beyond idle power as cash out, in all or in a fiscal year."""
@@ -368,23 +384,27 @@ class Outlook:
         one = float(training_kw(card) - idle_kw(card)) if self.pools[slot.pool].site else 0.0
         return np.array([mode.nodes * one for mode in slot.modes])
 
-    def hire(self, slot: Slot, modes: Counts, starts: Counts, nodes: Counts) -> Costs:
-        """Return what hiring some nodes for runs costs at least, of each run as many; infinite where there are not so many."""
+    def hire(self, slot: Slot, modes: Counts, starts: Counts, nodes: Counts, *, priced: bool = False) -> Costs:
+        """Return what hiring some nodes for runs costs at least, of each run as many; infinite where there are not so many.
+
+        At the prices of budgets or without.
+        """
+        worth = self.priced if priced else self.worth
         days = slot.days[modes]
         prices, most = [], []
         for hire in self.tables[slot.pool].hires:
             first = np.maximum(starts - hire.wait, 0)
             if hire.lengths is None:
-                cost = self.days[starts + days] - self.days[first]
+                cost = worth.days[starts + days] - worth.days[first]
             else:  # in full on the first day
-                cost = hire.lengths[days + hire.wait] * self.today[first]
+                cost = hire.lengths[days + hire.wait] * worth.today[first]
             prices.append(hire.per_day[nodes] * cost)
             most.append(hire.most)
         return _cheapest_first(np.array(prices), np.array(most), nodes)
 
     def system(self, slot: Slot) -> float:
         """Return what a run on a dedicated system costs at least; zero elsewhere."""
-        return self.tables[slot.pool].per_run * float(self.later[-1])
+        return self.tables[slot.pool].per_run * float(self.worth.later[-1])
 
 
 def _cheapest_first(prices: Costs, most: Counts, nodes: Counts) -> Costs:

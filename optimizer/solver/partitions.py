@@ -16,7 +16,7 @@ from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.option import Option
 from optimizer.schema.quote import ReservedOffer
 from optimizer.solver.curves import Costs, Counts
-from optimizer.solver.least import Least, crowded, least
+from optimizer.solver.least import Least, crowded, drawn, least
 from optimizer.solver.outlook import Outlook, Slot
 from optimizer.solver.placing import Enumeration
 from optimizer.solver.problem import Pool
@@ -79,12 +79,16 @@ class Field:
         return self._together[runs]
 
     def entry(self, block: Iterable[tuple[int, int]]) -> float:
-        """Return the least cost of entries paid once, when a run of the block needs awards."""
-        return max((self._entry(pool) for _, pool in block), default=0.0)
+        """Return the least cost of entries paid once, when a run of the block needs awards.
 
-    def _entry(self, pool: int) -> float:
-        table = self.outlook.tables[pool]
-        return 0.0 if table.pool.owned_nodes else table.entry
+        They are paid from the first award on, of whichever pool: with prices of budgets, which are no lower later on, the
+        least of all pools counts.
+        """
+        tables = [self.outlook.tables[pool] for pool in {pool for _, pool in block}]
+        bought = [table for table in tables if not table.pool.owned_nodes]
+        if len(bought) < len(tables) or not tables:
+            return max((table.entry for table in bought), default=0.0)
+        return max(*(table.entry for table in tables), min(table.priced_entry for table in tables))
 
     def blocks(self, pools: Sequence[int]) -> tuple[Block, ...]:
         """Return the blocks of an assignment of pools to all workloads."""
@@ -148,7 +152,7 @@ def undominated(found: Schedules, field: Field) -> Schedules:
     if len(found) < 2:
         return found
     vectors = np.column_stack([*_needs(found, field), *_ends(found, field)])
-    costs = np.column_stack([found.running, *_spending(found, field)])
+    costs = np.column_stack(list(_spending(found, field)))
     return found.take(_undominated_rows(vectors, costs, _same(found, field)))
 
 
@@ -218,8 +222,12 @@ def _ends(found: Schedules, field: Field) -> Iterator[Counts]:
 
 
 def _spending(found: Schedules, field: Field) -> Iterator[Costs]:
-    """Yield what the runs draw of each budget, and what entries paid by the run add to present values."""
+    """Yield what the runs draw, in present value and of each budget, and what entries paid by the run add."""
     outlook = field.outlook
+    yield sum(
+        (drawn(slot, found.modes[:, c], found.starts[:, c], outlook) for c, slot in enumerate(found.slots)),
+        np.zeros(len(found)),
+    )
     for label in outlook.budgets:
         total = np.zeros(len(found))
         for column, slot in enumerate(found.slots):

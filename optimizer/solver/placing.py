@@ -157,7 +157,7 @@ class Enumeration:
         grown, first = paired.take(which), first[which]
         placed, modes = grown.starts.copy(), grown.modes.copy()
         placed[:, column], modes[:, column] = first, mode
-        running = grown.running + drawn(slot, mode, self._paid(slot, mode, first), self.outlook)
+        running = grown.running + self._drawn(slot, mode, first)
         return Schedules(self.slots, placed, modes, running, grown.bound, state.cut)
 
     def _most_nodes(self, state: Schedules, column: int, first: Counts, most: Costs) -> Counts:
@@ -171,9 +171,10 @@ class Enumeration:
                 there += np.where(state.ends(other) >= first, state.needed(other), 0)
         return table.most_nodes(table.classes(first), most + MARGIN * np.maximum(1, np.abs(most))) - there
 
-    def _paid(self, slot: Slot, modes: Counts, starts: Counts) -> Counts:
-        """Return the days by which what runs draw is priced."""
-        return np.asarray(slot.last - slot.days[modes] + 1 if self.relaxed else starts)
+    def _drawn(self, slot: Slot, modes: Counts, starts: Counts) -> Costs:
+        """Return what runs draw; of a part, which may start later, as late as it may and without prices of budgets."""
+        days = slot.last - slot.days[modes] + 1 if self.relaxed else starts
+        return drawn(slot, modes, days, self.outlook, priced=not self.relaxed)
 
     def _worth_trying(self, column: int, days: Counts, cutoff: float, *, is_last: bool) -> Flags:
         """Return for each first day the modes that fit the window and cost no more than a cutoff.
@@ -187,11 +188,15 @@ class Enumeration:
         placed = Schedules((slot,), starts[:, None], modes[:, None], zeros, zeros)
         buckets = self.outlook.buckets(placed.ends(0))
         awards = pool_awards(placed, slot.pool, buckets, self.outlook, relaxed=self.relaxed)
-        running = drawn(slot, modes, self._paid(slot, modes, starts), self.outlook)
+        running = self._drawn(slot, modes, starts)
         worth[which, modes] = running + self._beside(column, awards) <= cutoff
         if is_last and self._only_nodes_count(slot) and len(worth):
             labels = () if self.relaxed else self.outlook.budgets
-            costs = [running, *(self.outlook.drawn(slot, modes, starts, label) for label in labels)]
+            costs = [
+                running,
+                drawn(slot, modes, starts, self.outlook),
+                *(self.outlook.drawn(slot, modes, starts, label) for label in labels),
+            ]
             worth &= _least_nodes(worth, which, modes, costs)
         return worth
 

@@ -28,6 +28,7 @@ from optimizer.solver.highs import Highs
 from optimizer.solver.improve import Improver, Solve, first_menus
 from optimizer.solver.menus import of_menu
 from optimizer.solver.model import CompactModel, build_model
+from optimizer.solver.prices import Prices, best_prices, may_be_priced
 from optimizer.solver.problem import Problem, Profile
 
 PROMISING = 24
@@ -65,6 +66,9 @@ PATIENCE, LONG_PATIENCE = 1, 4
 
 FEW_RUNS = 5
 """Most runs whose schedules are listed to guess what a plan costs at least."""
+
+WORTH_PRICES = 0.03
+"""Gap, as a part of what a plan seems to cost at least, above which prices of budgets are looked for."""
 
 LEAST_GAIN = Decimal("1e-5")
 """Part of its cost by which a better plan must be better to be looked for."""
@@ -217,36 +221,91 @@ def _staged(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool)
     improver = Improver(problem, blocks.field, effort.settings.seed)
     best = _first_plan(problem, blocks, solver, effort)
     least = guessed(blocks) if len(blocks.field.names) <= FEW_RUNS else improver.guessed()
+    tried = _Tried(best=best)
+    *near, last = _cutoffs(least, best)
+    if not _closed(tried, blocks, near, problem, solver, effort):
+        # all that a plan in hand allows is tried last: the better it is, the less
+        tried.best = _improved(improver, tried.best, solver, effort.half(), PATIENCE)
+        priced = _priced(problem, blocks, least, tried.best, effort)
+        again = [last] if priced is None else _cutoffs(priced[1], tried.best)
+        _closed(tried, blocks if priced is None else priced[0], again, problem, solver, effort)
+    if not tried.columns.complete:
+        tried.best = _improved(improver, tried.best, solver, effort, LONG_PATIENCE)
+    columns = replace(tried.columns, bound=max(tried.columns.bound, tried.proven))
+    _bounds_hold(tried.final, tried.best, columns)
+    return _judged(tried.final, tried.best, columns, solver, effort, unique=unique)
+
+
+@dataclass
+class _Tried:
+    """What cutoffs have given.
+
+    Attributes:
+        best: The best plan.
+        final: The last model over all columns within a cutoff.
+        columns: Those columns.
+        proven: Highest bound that was proven on every plan.
+    """
+
+    best: _Solved | None
     final: _Solved | None = None
+    columns: Columns = field(default_factory=lambda: Columns((), -np.inf, complete=False))
+    proven: float = -np.inf
+
+
+def _closed(
+    tried: _Tried, blocks: Blocks, cutoffs: Sequence[float], problem: Problem, solver: Backend, effort: _Effort
+) -> bool:
+    """Try cutoffs, one higher than the other; return whether nothing is left to try.
+
+    That is so when a plan costs no more than a cutoff, when columns are too many, or when the time is over.
+    """
     sizes: object = None
-    columns, proven = Columns((), -np.inf, complete=False), -np.inf
-    for cutoff in _cutoffs(least, best):
-        if np.isinf(cutoff):  # all that a plan in hand allows is tried last: the better it is, the less
-            best = _improved(improver, best, solver, effort.half(), PATIENCE)
-        tried = min(cutoff, _cutoff(best))
-        columns = reduced(blocks, tried)
+    for cutoff in cutoffs:
+        most = min(cutoff, _cutoff(tried.best))
+        columns = reduced(blocks, most)
         if columns.complete:
-            proven = max(proven, min(columns.bound, tried))
+            tried.proven = max(tried.proven, min(columns.bound, most))
         if len(columns) > IN_ONE_MODEL and columns.sizes != sizes:
             some = listed(problem, blocks.field.outlook, first_of(columns, IN_ONE_MODEL))
-            best = _better(best, _solve(some, solver, effort.at_most(SECONDS_TO_IMPROVE)))
-            columns = reduced(blocks, min(cutoff, _cutoff(best)))
+            tried.best = _better(tried.best, _solve(some, solver, effort.at_most(SECONDS_TO_IMPROVE)))
+            columns = reduced(blocks, min(cutoff, _cutoff(tried.best)))
+        tried.columns = columns
         if len(columns) > MOST_COLUMNS:
-            columns = replace(columns, complete=False)
-            break
+            tried.columns = replace(columns, complete=False)
+            return bool(np.isinf(cutoff))
         if columns.sizes != sizes:
-            final = _solve(listed(problem, blocks.field.outlook, columns), solver, effort) if len(columns) else None
-            best, sizes = _better(best, final), columns.sizes
-        if _cutoff(best) <= cutoff:
-            break
+            model = listed(problem, blocks.field.outlook, columns)
+            tried.final = _solve(model, solver, effort) if len(columns) else None
+            tried.best, sizes = _better(tried.best, tried.final), columns.sizes
+        if _cutoff(tried.best) <= cutoff:
+            return True
         if effort.is_over:  # a plan may cost more than what was tried and less than the best known
-            columns = replace(columns, bound=proven, complete=False)
-            break
-    columns = replace(columns, bound=max(columns.bound, proven))
-    if not columns.complete:
-        best = _improved(improver, best, solver, effort, LONG_PATIENCE)
-    _bounds_hold(final, best, columns)
-    return _judged(final, best, columns, solver, effort, unique=unique)
+            tried.columns = replace(columns, bound=tried.proven, complete=False)
+            return True
+    return False
+
+
+def _priced(
+    problem: Problem, blocks: Blocks, least: float, best: _Solved | None, effort: _Effort
+) -> tuple[Blocks, float] | None:
+    """Return blocks with prices of the budgets, and about what a plan costs at least by them; None where none help."""
+    if best is None or _cutoff(best) <= least + WORTH_PRICES * abs(least) or not may_be_priced(problem):
+        return None
+    some = effort.half()
+    known: dict[tuple[tuple[str | None, Decimal], ...], Blocks] = {}
+
+    def bound(prices: Prices) -> float:
+        own = Blocks(field_of(problem, prices), some.ends)
+        known[tuple(prices.items())] = own
+        return guessed(own)
+
+    prices, higher = best_prices(problem.frame, least, bound, lambda: some.is_over)
+    if not prices:
+        return None
+    found = known[tuple(prices.items())]
+    found.ends = effort.ends
+    return found, higher
 
 
 def _is_guided(problem: Problem) -> bool:

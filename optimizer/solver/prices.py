@@ -1,0 +1,110 @@
+"""Prices of budgets: bounds that know that money is short in a year (Lagrangian relaxation).
+
+Every plan within its budgets costs at least what it costs when each unit of money that a budget counts is paid for at a
+price of zero or more, less the price of the whole budget. At good prices that is far more than without: what a budget
+forbids is no longer cheap. Which prices are good is tried out; any are valid.
+
+Priced are awards that are there from stated days, and what is hired or drawn for a run that has its day. Reserved terms,
+entries paid once and runs whose day is open are left at their present value, which is less.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from optimizer.cost.entries import table
+from optimizer.cost.frame import Frame
+from optimizer.schema.base import Money
+from optimizer.solver.problem import Problem
+from optimizer.units import fiscal_year
+
+Prices = Mapping[str | None, Decimal]
+"""Fiscal year, or None for the budget of all years -> price of one unit of its money."""
+
+STEPS = tuple(map(Decimal, ("0.25", "0.5", "1", "2", "4")))
+"""Prices that are tried for one budget, until one is no better than the one before."""
+
+
+@dataclass(frozen=True, eq=False)
+class PricedFrame(Frame):
+    """A frame in which money that budgets count has prices besides its present value.
+
+    Attributes:
+        prices: Of each budget that has one.
+    """
+
+    prices: Prices = field(default_factory=dict)
+
+    def weight(self, day: dt.date) -> Decimal:
+        """Return the present value of one unit paid on a day, and the prices of the budgets that count it."""
+        zero, year = Decimal(0), fiscal_year(day, self.scenario.fiscal_year_start)
+        return self.discount(day) + self.prices.get(None, zero) + self.prices.get(year, zero)
+
+    @property
+    def of_budgets(self) -> Decimal:
+        """What all the money of the priced budgets costs."""
+        limits = self.scenario.budget
+        total = [limits.total] if limits.total is not None and None in self.prices else []
+        amounts = [(self.prices[None], money) for money in total]
+        amounts += [(self.prices[year], money) for year, money in limits.by_fiscal_year.items() if year in self.prices]
+        return sum((price * self.amount(money) for price, money in amounts), Decimal(0))
+
+
+def with_prices(frame: Frame, prices: Prices) -> PricedFrame:
+    """Return a frame with prices of its budgets."""
+    return PricedFrame(frame.scenario, frame.platforms, frame.quotes, prices=prices)
+
+
+def without_prices(frame: Frame) -> Frame:
+    """Return the frame itself, or that which was given prices."""
+    return Frame(frame.scenario, frame.platforms, frame.quotes) if isinstance(frame, PricedFrame) else frame
+
+
+def may_be_priced(problem: Problem) -> bool:
+    """Return whether there are budgets, and nothing that is paid back: what is left unpriced then costs no less."""
+    frame = problem.frame
+    limits = frame.scenario.budget
+    amounts = (amount.value for entry in frame.scenario.costs for _, amount in table(entry, frame))
+    lines = (line.price for option in problem.options for line in option.offer.lines)
+    back = any(isinstance(price, Money) and price.amount < 0 for price in lines) or any(a < 0 for a in amounts)
+    return (limits.total is not None or bool(limits.by_fiscal_year)) and not back
+
+
+def best_prices(
+    frame: Frame, without: float, bound: Callable[[Prices], float], is_over: Callable[[], bool]
+) -> tuple[Prices, float]:
+    """Return prices at which a bound is high, and that bound: one budget after another, as long as it rises.
+
+    Args:
+        frame: The scenario.
+        without: The bound without prices.
+        bound: The bound at some prices, or about that.
+        is_over: Whether there is no more time.
+    """
+    prices: dict[str | None, Decimal] = {}
+    best = without
+    for label in _labels(frame):
+        low, high = Decimal(0), None
+        for step in STEPS:
+            value = -float("inf") if is_over() else bound(prices | {label: step})
+            if value <= best:
+                high = step
+                break
+            low, best = step, value
+        between = (low + (high or 2 * low)) / 2
+        if low:
+            prices[label] = low
+            value = -float("inf") if is_over() else bound(prices | {label: between})
+            if value > best:
+                prices[label], best = between, value
+    return prices, best
+
+
+def _labels(frame: Frame) -> Iterator[str | None]:
+    limits = frame.scenario.budget
+    if limits.total is not None:
+        yield None
+    yield from limits.by_fiscal_year
