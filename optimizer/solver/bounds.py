@@ -73,9 +73,10 @@ class PoolBound:
         entries = [entry for entry in self.frame.scenario.costs if entry.per in ("cluster", "platform")]
         options = self.pool.options
         common = [e for e in entries if options and all(e in list(matching(self.frame, o)) for o in options)]
-        return sum(min(self._span(entry, option) for option in options) for entry in common)
+        return sum(min(self.span(entry, option) for option in options) for entry in common)
 
-    def _span(self, entry: CostEntry, option: Option) -> float:
+    def span(self, entry: CostEntry, option: Option) -> float:
+        """Return the least present value of a shared entry from the first delivery of an option to its last day."""
         if option.is_hired and entry.every != "once":
             return 0.0
         days = [(option, option.lots[0].delivery, option.last_day(self.frame))]

@@ -212,13 +212,49 @@ class Columns:
         return sum(len(found) for _, found in self.groups)
 
 
-def reduced(blocks: Blocks, cutoff: float) -> Columns:
-    """Return the columns of all plans whose bound is within a cutoff.
+def reduced(blocks: Blocks, cutoff: float, priced: Sequence[Blocks] = ()) -> Columns:
+    """Return the columns of all plans whose bound is within a cutoff, also at each of some prices of budgets.
 
-    A block may cost at most its own bound and what the cutoff leaves above the bound of its best assignment.
+    Args:
+        blocks: The schedules of blocks, without prices.
+        cutoff: What a plan may cost.
+        priced: The same blocks at prices.
     """
+    rooms, others = _rooms(blocks, cutoff), []
+    for own in priced:
+        found = _rooms(own, cutoff)
+        if found.complete:
+            others.append((own, found))
+    kept = []
+    for block, room in sorted(rooms.rooms.items()):
+        if all(block in found.rooms for _, found in others):
+            schedules = _within(blocks, block, room)
+            for own, found in others:
+                enumeration = own.field.enumeration(block)
+                schedules = schedules.take(enumeration.bounds(schedules) <= found.rooms[block])
+            kept.append((block, undominated(schedules, blocks.field)))
+    lowest = max(rooms.lowest, *(found.lowest for _, found in others)) if others else rooms.lowest
+    return Columns(tuple(kept), lowest, rooms.complete and not any(own.cut for _, own in kept))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rooms:
+    """What blocks may cost.
+
+    Attributes:
+        rooms: Block -> most it may cost: its bound, and what the cutoff leaves above the bound of its best assignment.
+        lowest: Lower bound on every plan; infinite when none is within the cutoff.
+        complete: Whether all assignments were tried.
+    """
+
+    rooms: Mapping[Block, float]
+    lowest: float
+    complete: bool
+
+
+def _rooms(blocks: Blocks, cutoff: float) -> _Rooms:
     field, constant = blocks.field, float(blocks.field.outlook.constant.min())
-    lowest, rooms, complete = np.inf, dict[Block, float](), True
+    lowest, rooms = np.inf, dict[Block, float]()
     for quick, pools in field.assignments():
         if quick > cutoff:
             break
@@ -227,14 +263,12 @@ def reduced(blocks: Blocks, cutoff: float) -> Columns:
         try:
             total = paid + blocks.bounds(parts, cutoff - paid)
         except OutOfTimeError:  # neither this assignment nor a later one costs less than its quick bound
-            lowest, complete = min(lowest, quick), False
-            break
+            return _Rooms(rooms, min(lowest, quick), complete=False)
         lowest = min(lowest, total)
         if total <= cutoff and np.isfinite(total):
             for block in parts:
                 rooms[block] = max(rooms.get(block, -np.inf), blocks.least(block) + cutoff - total)
-    kept = tuple((block, undominated(_within(blocks, block, room), field)) for block, room in sorted(rooms.items()))
-    return Columns(kept, lowest, complete and not any(own.cut for _, own in kept))
+    return _Rooms(rooms, lowest, complete=True)
 
 
 def _within(blocks: Blocks, block: Block, room: float) -> Schedules:

@@ -25,10 +25,11 @@ from optimizer.cost.option import UNLIMITED_UNITS, Option, is_incremental, maxim
 from optimizer.cost.plan_cost import owned_charges, present_value
 from optimizer.cost.value import value_charges
 from optimizer.results import Candidate
-from optimizer.schema.quote import BlockOffer
+from optimizer.schema.quote import BlockOffer, ReservedOffer
 from optimizer.schema.scenario import CostEntry
+from optimizer.solver.bounds import PoolBound
 from optimizer.solver.curves import Costs, Counts, Curve, Worth, curve
-from optimizer.solver.prices import PricedFrame
+from optimizer.solver.prices import PricedFrame, without_prices
 from optimizer.solver.problem import Pool, supply_nodes
 from optimizer.units import fiscal_year, month_end
 
@@ -267,6 +268,24 @@ class _Worths:
         return cls(later, today, np.concatenate([[0.0], np.cumsum(later)]))
 
 
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """What entries for the cluster cost at least.
+
+    Attributes:
+        recurring: On all days before each, those that recur.
+        delivered: When something is delivered by a day, with what goes on after the runs; infinite before that can be.
+    """
+
+    recurring: Costs
+    delivered: Costs
+
+    def between(self, first: Counts, last: Counts) -> Costs:
+        """Return the least cost when runs start on one day and end on another."""
+        spent = self.recurring[last + 1] - self.recurring[np.minimum(first, last + 1)]
+        return np.asarray(np.maximum(spent, self.delivered[np.minimum(first, len(self.delivered) - 1)]))
+
+
 class Outlook:
     """Least costs of runs in pools.
 
@@ -305,17 +324,38 @@ class Outlook:
         """Whether the last day of the last run matters to what is minimised."""
         return len(self.lasts) > 1 or self.frame.scenario.objective == "time"
 
-    def upkeep(self, pools: Collection[int]) -> Costs | None:
-        """Return what entries that recur for the cluster cost at least on all days before each, where every award has them.
+    def shared(self, pools: Collection[int]) -> dict[int, Shared]:
+        """Return what entries for the cluster cost that every award in a pool has, by pool, when awards are in some pools only.
 
-        None where no entry is sure, or where nodes we have need no award.
+        Nothing is sure where nodes we have may serve a run without an award.
         """
-        options = [option for pool in pools for option in self.pools[pool].options]
-        if not options or any(self.pools[pool].owned_nodes for pool in pools):
-            return None
-        known = [entry for entry in self.frame.scenario.costs if entry.per == "cluster" and entry.every != "once"]
-        sure = [entry for entry in known if all(matches(entry, one.offer, one.platform) for one in options)]
-        return sum((self._each_day(entry) for entry in sure), np.zeros(len(self.months) + 1)) if sure else None
+        options = [(pool, option) for pool in pools for option in self.pools[pool].options]
+        found = {}
+        for pool in pools:
+            own = self.pools[pool].options if not self.pools[pool].owned_nodes else ()
+            entries = [entry for entry in self.frame.scenario.costs if entry.per == "cluster"]
+            sure = [entry for entry in entries if own and all(matches(entry, o.offer, o.platform) for o in own)]
+            if sure:
+                recurring = [self._each_day(entry) for entry in sure if entry.every != "once"]
+                delivered = [self._delivered(entry, options) for entry in sure]
+                found[pool] = Shared(sum(recurring, np.zeros(len(self.months) + 1)), np.sum(delivered, axis=0))
+        return found
+
+    def _delivered(self, entry: CostEntry, options: Sequence[tuple[int, Option]]) -> Costs:
+        """Return what an entry costs at least when one of some options that has it is delivered by a day."""
+        least = np.full(len(self.months), np.inf)
+        for pool, option in options:
+            first = max((option.lots[0].delivery - self.frame.today).days, 0)
+            if first < len(least) and matches(entry, option.offer, option.platform):
+                least[first] = min(least[first], self._span(entry, option, pool))
+        return np.minimum.accumulate(least)
+
+    def _span(self, entry: CostEntry, option: Option, pool: int) -> float:
+        """Return what an entry costs at least when an option is delivered first."""
+        frame = without_prices(self.frame) if isinstance(option.offer, ReservedOffer) else self.frame
+        policy = self.frame.scenario.after_run.policy
+        after = After(policy, self.frame.today + int(self.lasts[0]) * DAY)
+        return PoolBound(self.pools[pool], frame, after).span(entry, option)
 
     def _each_day(self, entry: CostEntry) -> Costs:
         if entry.name not in self._upkeeps:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ import numpy as np
 from optimizer.solver.bounds import MARGIN
 from optimizer.solver.curves import START_STEP_DAYS, Costs, Counts
 from optimizer.solver.least import FAR, Least, drawn, pool_awards
-from optimizer.solver.outlook import NEVER, Outlook, Slot
+from optimizer.solver.outlook import NEVER, Outlook, Shared, Slot
 from optimizer.solver.schedules import Flags, Schedules, best, best_of_all, empty, joined
 
 CHUNK = 400_000
@@ -56,17 +56,17 @@ class Enumeration:
         self.slots, self.after, self.outlook, self.known = tuple(slots), after, outlook, known
         self.ends = ends
         self.relaxed = False
-        self.upkeep: Costs | None = None
+        self.shared: Mapping[int, Shared] = {}
         self.paid = 0.0
 
     def as_plan(self, paid: float) -> Enumeration:
-        """Return the enumeration of a block of all runs: entries that recur are paid from the first run to the last.
+        """Return the enumeration of a block of all runs: entries for the cluster are paid from the first run to the last.
 
         Args:
             paid: What is counted of entries elsewhere.
         """
         plan = copy(self)
-        plan.upkeep, plan.paid = self.outlook.upkeep({slot.pool for slot in self.slots}), paid
+        plan.shared, plan.paid = self.outlook.shared({slot.pool for slot in self.slots}), paid
         return plan
 
     def relax(self) -> Enumeration:
@@ -77,7 +77,7 @@ class Enumeration:
         lasts longer. So what runs draw is priced at their latest, and terms are longer by a step.
         """
         part = copy(self)
-        part.relaxed, part.upkeep = True, None
+        part.relaxed, part.shared = True, {}
         part.slots = tuple(
             replace(slot, starts=np.union1d([slot.first, *slot.starts], ready[ready >= slot.first]))
             for slot, ready in ((slot, self.outlook.tables[slot.pool].ready) for slot in self.slots)
@@ -227,6 +227,12 @@ class Enumeration:
             allowed &= starts > state.ends(leader)[:, None]
         return np.asarray(allowed)
 
+    def bounds(self, found: Schedules) -> Costs:
+        """Return the bounds of schedules of the same runs, all placed, found at other prices."""
+        parts = [self._drawn(slot, found.modes[:, c], found.starts[:, c]) for c, slot in enumerate(self.slots)]
+        placed = replace(found, slots=self.slots, running=np.asarray(sum(parts)))
+        return self._bounds(placed, placed.starts.max(axis=1), [])[0]
+
     def _within(self, placed: Schedules, today: Counts, rest: Sequence[int], cutoff: float) -> Schedules:
         """Return the schedules that cost at most a cutoff with all that is not placed, each with its bound."""
         bound, _ = self._bounds(placed, today, rest)
@@ -249,15 +255,17 @@ class Enumeration:
             work.setdefault(pool, []).append((self.slots[column].last, node_days))
         for pool, own in work.items():
             awards[pool] = np.maximum(awards[pool], self._crowded(placed, pool, today, own, buckets))
-        return np.asarray(bound + sum(awards.values()) + self._upkept(placed)), awards
+        return np.asarray(bound + sum(awards.values()) + self._for_the_cluster(placed)), awards
 
-    def _upkept(self, placed: Schedules) -> Costs:
-        """Return what recurs at least from the first placed run to the last, beyond what is counted elsewhere."""
-        if self.upkeep is None:
-            return np.zeros(len(placed))
-        first = np.where(placed.starts < 0, FAR, placed.starts).min(axis=1)
-        spent = self.upkeep[placed.last() + 1] - self.upkeep[np.minimum(first, placed.last() + 1)]
-        return np.asarray(np.maximum(spent - self.paid, 0.0))
+    def _for_the_cluster(self, placed: Schedules) -> Costs:
+        """Return what entries for the cluster cost at least beyond what is counted elsewhere: the most of any pool."""
+        most = np.zeros(len(placed))
+        for pool, shared in self.shared.items():
+            columns = [column for column, slot in enumerate(self.slots) if slot.pool == pool]
+            starts, last = placed.starts[:, columns], np.max([placed.ends(column) for column in columns], axis=0)
+            first = np.where(starts < 0, FAR, starts).min(axis=1)
+            most = np.maximum(most, np.where(first == FAR, 0.0, shared.between(first, last) - self.paid))
+        return most
 
     def _crowded(
         self, placed: Schedules, pool: int, today: Counts, rest: Sequence[tuple[int, Costs]], buckets: Counts

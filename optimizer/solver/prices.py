@@ -11,7 +11,7 @@ entries paid once and runs whose day is open are left at their present value, wh
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -24,8 +24,8 @@ from optimizer.units import fiscal_year
 Prices = Mapping[str | None, Decimal]
 """Fiscal year, or None for the budget of all years -> price of one unit of its money."""
 
-STEPS = tuple(map(Decimal, ("0.25", "0.5", "1", "2", "4")))
-"""Prices that are tried for one budget, until one is no better than the one before."""
+STEPS = tuple(map(Decimal, ("0.5", "2", "8")))
+"""Prices of each budget that are tried."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,38 +73,8 @@ def may_be_priced(problem: Problem) -> bool:
     return (limits.total is not None or bool(limits.by_fiscal_year)) and not back
 
 
-def best_prices(
-    frame: Frame, without: float, bound: Callable[[Prices], float], is_over: Callable[[], bool]
-) -> tuple[Prices, float]:
-    """Return prices at which a bound is high, and that bound: one budget after another, as long as it rises.
-
-    Args:
-        frame: The scenario.
-        without: The bound without prices.
-        bound: The bound at some prices, or about that.
-        is_over: Whether there is no more time.
-    """
-    prices: dict[str | None, Decimal] = {}
-    best = without
-    for label in _labels(frame):
-        low, high = Decimal(0), None
-        for step in STEPS:
-            value = -float("inf") if is_over() else bound(prices | {label: step})
-            if value <= best:
-                high = step
-                break
-            low, best = step, value
-        between = (low + (high or 2 * low)) / 2
-        if low:
-            prices[label] = low
-            value = -float("inf") if is_over() else bound(prices | {label: between})
-            if value > best:
-                prices[label], best = between, value
-    return prices, best
-
-
-def _labels(frame: Frame) -> Iterator[str | None]:
+def some_prices(frame: Frame) -> Iterator[Prices]:
+    """Yield prices worth a try: some of each budget, the others at nothing; high ones tell what a budget cannot pay at all."""
     limits = frame.scenario.budget
-    if limits.total is not None:
-        yield None
-    yield from limits.by_fiscal_year
+    for label in (*([None] if limits.total is not None else []), *limits.by_fiscal_year):
+        yield from ({label: step} for step in STEPS)

@@ -28,7 +28,7 @@ from optimizer.solver.highs import Highs
 from optimizer.solver.improve import Improver, Solve, first_menus
 from optimizer.solver.menus import of_menu
 from optimizer.solver.model import CompactModel, build_model
-from optimizer.solver.prices import Prices, best_prices, may_be_priced
+from optimizer.solver.prices import may_be_priced, some_prices
 from optimizer.solver.problem import Problem, Profile
 
 PROMISING = 24
@@ -66,9 +66,6 @@ PATIENCE, LONG_PATIENCE = 1, 4
 
 FEW_RUNS = 5
 """Most runs whose schedules are listed to guess what a plan costs at least."""
-
-WORTH_PRICES = 0.03
-"""Gap, as a part of what a plan seems to cost at least, above which prices of budgets are looked for."""
 
 LEAST_GAIN = Decimal("1e-5")
 """Part of its cost by which a better plan must be better to be looked for."""
@@ -225,10 +222,8 @@ def _staged(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool)
     *near, last = _cutoffs(least, best)
     if not _closed(tried, blocks, near, problem, solver, effort):
         # all that a plan in hand allows is tried last: the better it is, the less
-        tried.best = _improved(improver, tried.best, solver, effort.half(), PATIENCE)
-        priced = _priced(problem, blocks, least, tried.best, effort)
-        again = [last] if priced is None else _cutoffs(priced[1], tried.best)
-        _closed(tried, blocks if priced is None else priced[0], again, problem, solver, effort)
+        tried.best = _improved(improver, tried.best, solver, effort.at_most(SECONDS_TO_IMPROVE), LONG_PATIENCE)
+        _closed(tried, blocks, [last], problem, solver, effort)
     if not tried.columns.complete:
         tried.best = _improved(improver, tried.best, solver, effort, LONG_PATIENCE)
     columns = replace(tried.columns, bound=max(tried.columns.bound, tried.proven))
@@ -245,12 +240,14 @@ class _Tried:
         final: The last model over all columns within a cutoff.
         columns: Those columns.
         proven: Highest bound that was proven on every plan.
+        priced: The blocks at prices of budgets, once columns were many.
     """
 
     best: _Solved | None
     final: _Solved | None = None
     columns: Columns = field(default_factory=lambda: Columns((), -np.inf, complete=False))
     proven: float = -np.inf
+    priced: list[Blocks] = field(default_factory=list)
 
 
 def _closed(
@@ -263,13 +260,16 @@ def _closed(
     sizes: object = None
     for cutoff in cutoffs:
         most = min(cutoff, _cutoff(tried.best))
-        columns = reduced(blocks, most)
+        columns = reduced(blocks, most, tried.priced)
         if columns.complete:
             tried.proven = max(tried.proven, min(columns.bound, most))
+        if len(columns) > IN_ONE_MODEL and not tried.priced and may_be_priced(problem):
+            tried.priced = [Blocks(field_of(problem, prices), effort.ends) for prices in some_prices(problem.frame)]
+            columns = reduced(blocks, most, tried.priced)
         if len(columns) > IN_ONE_MODEL and columns.sizes != sizes:
             some = listed(problem, blocks.field.outlook, first_of(columns, IN_ONE_MODEL))
             tried.best = _better(tried.best, _solve(some, solver, effort.at_most(SECONDS_TO_IMPROVE)))
-            columns = reduced(blocks, min(cutoff, _cutoff(tried.best)))
+            columns = reduced(blocks, min(cutoff, _cutoff(tried.best)), tried.priced)
         tried.columns = columns
         if len(columns) > MOST_COLUMNS:
             tried.columns = replace(columns, complete=False)
@@ -284,28 +284,6 @@ def _closed(
             tried.columns = replace(columns, bound=tried.proven, complete=False)
             return True
     return False
-
-
-def _priced(
-    problem: Problem, blocks: Blocks, least: float, best: _Solved | None, effort: _Effort
-) -> tuple[Blocks, float] | None:
-    """Return blocks with prices of the budgets, and about what a plan costs at least by them; None where none help."""
-    if best is None or _cutoff(best) <= least + WORTH_PRICES * abs(least) or not may_be_priced(problem):
-        return None
-    some = effort.half()
-    known: dict[tuple[tuple[str | None, Decimal], ...], Blocks] = {}
-
-    def bound(prices: Prices) -> float:
-        own = Blocks(field_of(problem, prices), some.ends)
-        known[tuple(prices.items())] = own
-        return guessed(own)
-
-    prices, higher = best_prices(problem.frame, least, bound, lambda: some.is_over)
-    if not prices:
-        return None
-    found = known[tuple(prices.items())]
-    found.ends = effort.ends
-    return found, higher
 
 
 def _is_guided(problem: Problem) -> bool:
