@@ -97,12 +97,12 @@ def field(world: Frame, monkeypatch: pytest.MonkeyPatch) -> Field:
     return field_of(unlisted(world, monkeypatch))
 
 
-def least_costs(listed: Problem) -> dict[Runs, float]:
-    """Return every choice of runs that has a plan, with the exact cost of the cheapest awards for it."""
+def least_costs(listed: Problem, world: Frame | None = None) -> dict[Runs, float]:
+    """Return every choice of runs that has a plan, with the exact cost of the cheapest awards for it (in a frame)."""
     found: dict[Runs, float] = {}
     for choice in enumeration._choices(listed):
         runs = tuple(Placed(one.pool, one.candidate.nodes, one.candidate.days, one.start) for one in choice.runs)
-        found[runs] = min(float(priced(choice, listed.frame).npv), found.get(runs, np.inf))
+        found[runs] = min(float(priced(choice, world or listed.frame).npv), found.get(runs, np.inf))
     return found
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from decimal import Decimal
 from itertools import combinations, product
 
 import numpy as np
 import pytest
 
-from optimizer.solver.columns import Blocks
+from optimizer.schema.scenario import Budget
+from optimizer.solver.columns import Blocks, field_of
 from optimizer.solver.curves import Counts
 from optimizer.solver.partitions import Block, Field, undominated
 from optimizer.solver.placing import Enumeration
+from optimizer.solver.prices import with_prices
 from optimizer.solver.problem import Pool
 from optimizer.solver.schedules import Schedules
 from tests.unit.cost.world import block as blocks_of_days
@@ -21,6 +25,7 @@ from tests.unit.solver.programs import (
     OFFERS,
     PROGRAMS,
     Row,
+    Runs,
     field,
     fully_listed,
     least_costs,
@@ -175,8 +180,29 @@ def test_no_plan_costs_less_than_the_bounds_of_its_blocks_and_of_their_parts(run
     """Every choice of runs, with the awards that are cheapest for it: its own schedules are there, and cost no more."""
     terms = {"finance": {"discount_rate": 0.3, "residual": {"share": 0.3}}, "after_run": AFTER[policy], "costs": costs}
     world = program(offered(offers), PROGRAMS[runs], **terms)
-    costs = least_costs(fully_listed(world, monkeypatch))
-    known = field(world, monkeypatch)
+    _no_bound_is_too_high(least_costs(fully_listed(world, monkeypatch)), field(world, monkeypatch), monkeypatch)
+
+
+MONEY = {"total": 10**9, "by_fiscal_year": {"2027": 30_000, "2028": 10**9}}
+PRICES = [{None: "0.5"}, {"2027": "2"}, {"2028": "8"}, {None: "0.1", "2027": "0.4"}]
+"""Prices of budgets: of all money, of what is paid early, of what is paid late."""
+
+
+@pytest.mark.parametrize("prices", PRICES, ids=["all", "early", "late", "both"])
+@pytest.mark.parametrize("offers", OFFERS)
+@pytest.mark.parametrize(("runs", "policy"), [("in turn", "idle"), ("two", "use"), ("in turn", "sell")])
+def test_no_plan_costs_less_than_its_bound_at_prices_of_budgets(runs, policy, offers, prices, monkeypatch):
+    """Cost and priced money of every choice, less the price of the whole budget: of a plan within it, no more than its cost."""
+    terms = {"finance": {"discount_rate": 0.1, "residual": {"share": 0.3}}, "after_run": AFTER[policy]}
+    world = program(offered(offers), PROGRAMS[runs], **terms, costs=STAFF, budget=MONEY, fiscal_year_start=4)
+    at = {label: Decimal(price) for label, price in prices.items()}
+    money = with_prices(world, at)
+    listed = fully_listed(replace(world, scenario=world.scenario.model_copy(update={"budget": Budget()})), monkeypatch)
+    costs = {runs: cost - float(money.of_budgets) for runs, cost in least_costs(listed, money).items()}
+    _no_bound_is_too_high(costs, field_of(unlisted(world, monkeypatch), at), monkeypatch)
+
+
+def _no_bound_is_too_high(costs: dict[Runs, float], known: Field, monkeypatch) -> None:
     blocks, every, constant = Blocks(known), Blocks(known), float(known.outlook.constant.min())
     with monkeypatch.context() as patch:
         _all_modes(patch)
