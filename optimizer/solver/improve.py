@@ -26,10 +26,10 @@ plan."""
 SAMPLED = 10
 """Most runs whose sets are sampled: there are 2 to that power."""
 
-ROUNDS, SAMPLES = 3, 900
+ROUNDS, SAMPLES = 2, 300
 """Days between a run and the next that are tried for a first menu, and samples in each pool."""
 
-OF_SETS = 80
+OF_SETS = 40
 """Spots of the cheapest sets in a later menu."""
 
 DRAWS = 6
@@ -38,8 +38,8 @@ DRAWS = 6
 POOLS = 6
 """Pools of each place that all runs are tried in."""
 
-POOLS_OF_A_RUN = 12
-"""Pools that a run is tried in."""
+POOLS_OF_A_RUN, AT_ONCE = 12, 6
+"""Pools that a run is tried in, and how many of them at once."""
 
 MORE, LESS, LEAST = 1.5, 0.85, 0.3
 """What the weight of a kind of part grows by with a better plan and shrinks by without, and its least."""
@@ -74,7 +74,7 @@ def first_menus(field: Field, seed: int) -> Iterator[Menu]:
     rounds = ROUNDS if late else 1
     for most, count, starts, levels in MENUS:
         pools = spots.pools(count) if count else []
-        menu = spots.sets(rounds, SAMPLES // rounds, most // rounds) if len(spots.runs) <= SAMPLED else set()
+        menu = spots.sets(rounds, SAMPLES, most // rounds) if len(spots.runs) <= SAMPLED else set()
         for run, pool in sorted(field.slots):
             if pool in pools:
                 menu |= spots.spread(run, pool, starts, levels)
@@ -97,7 +97,8 @@ def anywhere(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
     """Some runs may go to any of their pools, or after others in the pools in use."""
     menu = spots.near(plan, (-1, 0, 1))
     for run in of:
-        for pool in spots.field.pools_of(run)[:POOLS_OF_A_RUN]:
+        pools = spots.field.pools_of(run)[:POOLS_OF_A_RUN]
+        for pool in spots.draw.sample(pools, min(AT_ONCE, len(pools))):
             menu |= spots.spread(run, pool, 3, 4)
     return menu | spots.following(menu, sorted({one.pool for one in plan}), of, 8, 2)
 
@@ -117,9 +118,9 @@ def in_turn(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
     menu = spots.near(plan, range(-2, 3))
     for run in runs:
         if (run, of[0]) in spots.field.slots:
-            menu |= spots.spread(run, of[0], 4, 6)
-    menu |= spots.following(menu, of[:1], runs, 16, 3)
-    return menu | spots.following(menu, of[:1], runs, 16, 2)
+            menu |= spots.spread(run, of[0], 2, 24)
+    menu |= spots.following(menu, of[:1], runs, 48, 1)
+    return menu | spots.following(menu, of[:1], runs, 24, 1)
 
 
 PARTS = {"sets": sets, "modes": modes, "anywhere": anywhere, "one_pool": one_pool, "in_turn": in_turn}

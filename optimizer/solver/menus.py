@@ -18,13 +18,13 @@ from optimizer.solver.columns import Columns, listed
 from optimizer.solver.curves import Costs, Counts
 from optimizer.solver.least import drawn, pool_awards
 from optimizer.solver.outlook import Slot
-from optimizer.solver.packing import sampled
+from optimizer.solver.packing import Packed, sampled
 from optimizer.solver.partitions import Field
 from optimizer.solver.problem import Problem
 from optimizer.solver.schedules import Schedules
 
-WIDER = 1.3
-"""Nodes of a mode of a menu over those of the next smaller one."""
+WIDEST = 3.0
+"""Nodes of the largest modes of a menu over those of the smallest that end in time."""
 
 OF_EACH_RUN = 2
 """Pools on every list that are the cheapest of a run."""
@@ -128,7 +128,7 @@ class Spots:
         """Return numbers of nodes from the fewest on; where cost is not the objective, to the most."""
         least, most = float(nodes.min()), float(nodes.max())
         if self.field.frame.scenario.objective == "cost":
-            most = min(most, least * WIDER ** (count - 1))
+            most = min(most, least * WIDEST)
         return np.geomspace(least, most, count)
 
     def following(self, menu: Menu, pools: Iterable[int], runs: Iterable[int], days: int, levels: int) -> Menu:
@@ -164,14 +164,17 @@ class Spots:
     def sets(self, rounds: int, samples: int, most: int, plan: Plan = ()) -> Menu:
         """Return the spots of the cheapest sets of runs among samples, in each round so many.
 
-        Runs that follow others start near their days in a plan, if any.
+        Some are about like those of a plan, if any.
         """
         menu: Menu = set()
-        days = {one.workload: one.start for one in plan} or None
+        known = [
+            Packed(0.0, pool, tuple((one.workload, one.start, one.mode) for one in plan if one.pool == pool))
+            for pool in sorted({one.pool for one in plan})
+        ]
         late: set[tuple[int, int]] = set()
         for _ in range(rounds):
             seen = len(menu)
-            for _, one in sampled(self.field, samples, np.random.default_rng(self.draw.randrange(2**32)), days):
+            for _, one in sampled(self.field, samples, np.random.default_rng(self.draw.randrange(2**32)), known):
                 own = {Spot(run, one.pool, start, mode) for run, start, mode in one.runs}
                 late |= {(spot.workload, one.pool) for spot in own if not self._may_start(spot, own)}
                 menu |= {spot for spot in own if self._may_start(spot, own)}
