@@ -5,8 +5,8 @@ A spot is a run in a pool from a day on, in a mode. What a spot costs at least b
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
 from typing import NamedTuple
@@ -29,8 +29,11 @@ WIDEST = 3.0
 OF_EACH_RUN = 2
 """Pools on every list that are the cheapest of a run."""
 
-MOST_DAYS = 8
+MOST_DAYS = 10
 """Days on which runs start in a pool with contracts, besides a plan's: each asks for contracts that start then."""
+
+OF_A_SET = 2
+"""Schedules of a set of runs in a pool of one menu."""
 
 AFTER_ELSEWHERE = 8
 """Days on which a run may start in a pool after one that it follows elsewhere."""
@@ -167,22 +170,31 @@ class Spots:
         Some are about like those of a plan, if any.
         """
         menu: Menu = set()
+        late: set[tuple[int, int]] = set()
+        for _ in range(rounds):
+            fresh: Menu = set()
+            for one in self._packed(samples, plan):
+                own = {Spot(run, one.pool, start, mode) for run, start, mode in one.runs}
+                late |= {(spot.workload, one.pool) for spot in own if not self._may_start(spot, own)}
+                fresh |= {spot for spot in own if self._may_start(spot, own)}
+                if len(fresh) >= most:
+                    break
+            menu |= fresh
+        for run, pool in sorted(late):
+            menu |= self.following(menu, [pool], [run], AFTER_ELSEWHERE, 2)
+        return menu
+
+    def _packed(self, samples: int, plan: Plan) -> Iterator[Packed]:
+        """Yield the cheapest sets of runs among samples, of each in a pool the two cheapest schedules."""
         known = [
             Packed(0.0, pool, tuple((one.workload, one.start, one.mode) for one in plan if one.pool == pool))
             for pool in sorted({one.pool for one in plan})
         ]
-        late: set[tuple[int, int]] = set()
-        for _ in range(rounds):
-            seen = len(menu)
-            for _, one in sampled(self.field, samples, np.random.default_rng(self.draw.randrange(2**32)), known):
-                own = {Spot(run, one.pool, start, mode) for run, start, mode in one.runs}
-                late |= {(spot.workload, one.pool) for spot in own if not self._may_start(spot, own)}
-                menu |= {spot for spot in own if self._may_start(spot, own)}
-                if len(menu) - seen >= most:
-                    break
-        for run, pool in sorted(late):
-            menu |= self.following(menu, [pool], [run], AFTER_ELSEWHERE, 2)
-        return menu
+        seen: Counter[tuple[int, int]] = Counter()
+        for _, one in sampled(self.field, samples, np.random.default_rng(self.draw.randrange(2**32)), known):
+            seen[one.pool, one.members] += 1
+            if seen[one.pool, one.members] <= OF_A_SET:
+                yield one
 
     def guessed(self, rounds: int, samples: int) -> float:
         """Return the least that all runs cost in sets among samples; infinite where there are none."""
@@ -195,13 +207,12 @@ class Spots:
         own = spot.start in self.field.slots[spot.workload, spot.pool].starts
         return own or any(self._leads(one, spot) for one in beside)
 
-    def trimmed(self, menu: Menu, plan: Plan) -> Menu:
-        """Return a menu with all spots of a plan, cut to a size that is solved at once, at random."""
-        kept = list(plan)
+    def trimmed(self, menu: Menu, kept: Collection[Spot]) -> Menu:
+        """Return some spots and more of a menu at random, so many as are solved at once."""
         days: dict[int, set[int]] = defaultdict(set)
         for pool in sorted({one.pool for one in menu if self.field.outlook.tables[one.pool].is_timed}):
             known = sorted({one.start for one in menu if one.pool == pool})
-            days[pool] = {one.start for one in plan if one.pool == pool}
+            days[pool] = {one.start for one in kept if one.pool == pool}
             days[pool] |= set(self.draw.sample(known, min(MOST_DAYS, len(known))))
         others = sorted(one for one in menu.difference(kept) if one.pool not in days or one.start in days[one.pool])
         return {*kept, *self.draw.sample(others, min(MOST_SPOTS, len(others)))}
