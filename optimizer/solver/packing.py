@@ -273,18 +273,18 @@ def sampled(
         plan: Schedules in hand, about like which there are samples too; runs that follow others start near theirs.
     """
     days = {run: start for one in plan for run, start, _ in one.runs}
-    apart = _Rooms(field, spans(field, draw, days or None), draw)
-    beside = _Rooms(field, _windows(field), draw)
-    found = [one for pool in apart.pools for one in apart.of(pool).best(count)]
-    if any(field.after(run) for run in range(len(field.names))):
-        found += [one for pool in beside.pools for one in beside.of(pool).best(count) if _is_closed(one, field)]
+    rooms = {True: _Rooms(field, _windows(field), draw), False: _Rooms(field, spans(field, draw, days or None), draw)}
+    found: list[Packed] = []
+    for closed, room in rooms.items():
+        own = (one for pool in room.pools for one in room.of(pool).best(count))
+        found += [one for one in own if _is_closed(one, field) is closed]
     for _ in range(GENERATIONS):
         elite: dict[tuple[int, bool], list[Packed]] = defaultdict(list)
         for one in [*plan, *(one for _, one in parted(found, len(field.names))[:PARENTS])]:
             elite[one.pool, _is_closed(one, field)].append(one)
-        for (pool, closed), own in elite.items():
-            children = (beside if closed else apart).of(pool).around(own, CHILDREN)
-            found += [one for one in children if not closed or _is_closed(one, field)]
+        for (pool, closed), parents in elite.items():
+            children = rooms[closed].of(pool).around(parents, CHILDREN)
+            found += [one for one in children if _is_closed(one, field) is closed]
     return parted(found, len(field.names))
 
 
