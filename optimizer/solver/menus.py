@@ -225,8 +225,8 @@ def _least_of_each(keys: Counts, values: Counts) -> Counts:
 
 
 def _modes(slot: Slot, day: int, mode: int, steps: Iterable[int]) -> Iterator[int]:
-    """Yield the modes some steps from one that end in time from a day on, and the one of them all with the fewest nodes."""
-    fitting = np.flatnonzero(day + slot.days - 1 <= slot.last)
+    """Yield the modes some steps from one that keep the window from a day on, and the one of them all with the fewest nodes."""
+    fitting = np.flatnonzero((slot.first <= day) & (day + slot.days - 1 <= slot.last))
     yield from {*(mode + step for step in steps)}.intersection(fitting.tolist())
     yield from fitting[:1].tolist()
 
