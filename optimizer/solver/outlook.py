@@ -8,7 +8,7 @@ a day is rounded down to the next entry of a table.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -17,6 +17,7 @@ import numpy as np
 
 from optimizer.cost.after import After
 from optimizer.cost.charge import with_contingency
+from optimizer.cost.entries import matches, shared_charge, table
 from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.items import HOURS_PER_DAY, idle_kw, order_charges, prices_per_kwh, training_kw
 from optimizer.cost.option import UNLIMITED_UNITS, Option, is_incremental, maximum, unit_prices
@@ -24,6 +25,7 @@ from optimizer.cost.plan_cost import owned_charges, present_value
 from optimizer.cost.value import value_charges
 from optimizer.results import Candidate
 from optimizer.schema.quote import BlockOffer
+from optimizer.schema.scenario import CostEntry
 from optimizer.solver.curves import Costs, Counts, Curve, Worth, curve
 from optimizer.solver.problem import Pool, supply_nodes
 from optimizer.units import fiscal_year, month_end
@@ -196,23 +198,26 @@ class Hire:
     Attributes:
         per_day: Nodes hired for a run -> price of one of them for a day, undiscounted; no less for fewer nodes.
         wait: Days it is hired before the run starts.
+        most: Nodes there are.
         lengths: Days in use -> days of the shortest block (unending where none is long enough); None by the hour.
     """
 
     per_day: Costs
     wait: int
+    most: int
     lengths: Costs | None
 
 
 def _hire(option: Option, most: int, frame: Frame, *, alone: bool) -> Hire:
     tax = option.quote.tax
     kept = 1.0 if tax.recoverable else 1.0 + float(tax.rate)
+    there = min(maximum(option), UNLIMITED_UNITS) * option.platform.nodes_per_unit
     first, wait = option.lots[0].delivery, (option.lots[0].ready - option.lots[0].delivery).days
     lengths = None
     if isinstance(option.offer, BlockOffer):
         ends = [option.hire_end(first + day * DAY) for day in range((frame.horizon - frame.today).days + wait)]
         lengths = np.array([np.inf, *((end - first).days + 1 if end else np.inf for end in ends)], dtype=np.float64)
-    return Hire(float(HOURS_PER_DAY) * kept * _per_node(option, most, frame, alone=alone), wait, lengths)
+    return Hire(float(HOURS_PER_DAY) * kept * _per_node(option, most, frame, alone=alone), wait, there, lengths)
 
 
 def _per_node(option: Option, most: int, frame: Frame, *, alone: bool) -> Costs:
@@ -262,6 +267,7 @@ class Outlook:
         self.today = np.array([float(frame.discount(frame.today + day * DAY)) for day in range(horizon + 1)])
         self.days = np.concatenate([[0.0], np.cumsum(self.later)])
         self._cashes: dict[tuple[str, str | None], Costs] = {}
+        self._upkeeps: dict[str, Costs] = {}
         self.constant = self._constant()
 
     @cached_property
@@ -274,6 +280,29 @@ class Outlook:
     def is_end_priced(self) -> bool:
         """Whether the last day of the last run matters to what is minimised."""
         return len(self.lasts) > 1 or self.frame.scenario.objective == "time"
+
+    def upkeep(self, pools: Collection[int]) -> Costs | None:
+        """Return what entries that recur for the cluster cost at least on all days before each, where every award has them.
+
+        None where no entry is sure, or where nodes we have need no award.
+        """
+        options = [option for pool in pools for option in self.pools[pool].options]
+        if not options or any(self.pools[pool].owned_nodes for pool in pools):
+            return None
+        known = [entry for entry in self.frame.scenario.costs if entry.per == "cluster" and entry.every != "once"]
+        sure = [entry for entry in known if all(matches(entry, one.offer, one.platform) for one in options)]
+        return sum((self._each_day(entry) for entry in sure), np.zeros(len(self.today) + 1)) if sure else None
+
+    def _each_day(self, entry: CostEntry) -> Costs:
+        if entry.name not in self._upkeeps:
+            least = min((amount for _, amount in table(entry, self.frame)), key=lambda amount: amount.value)
+            idle, option = After("idle", self.frame.last_day), self.pools[0].options[0]
+            days = [self.frame.today + number * DAY for number in range(len(self.today))]
+            charges = [shared_charge(entry, least, [(option, day, day)], idle, self.frame) for day in days]
+            full = [with_contingency([charge], self.frame) if charge else [] for charge in charges]
+            costs = [float(sum(present_value(one, self.frame) for one in own)) for own in full]
+            self._upkeeps[entry.name] = np.maximum(np.concatenate([[0.0], np.cumsum(costs)]), 0.0)
+        return self._upkeeps[entry.name]
 
     def buckets(self, ends: Counts) -> Counts:
         """Return the tabled last day at or before each."""
@@ -341,20 +370,39 @@ class Outlook:
 
     def hire(self, slot: Slot, modes: Counts, starts: Counts, nodes: Counts) -> Costs:
         """Return what hiring some nodes for runs costs at least, of each run as many; infinite where there are not so many."""
-        least = np.full(np.broadcast(modes, starts).shape, np.inf)
         days = slot.days[modes]
+        prices, most = [], []
         for hire in self.tables[slot.pool].hires:
             first = np.maximum(starts - hire.wait, 0)
             if hire.lengths is None:
                 cost = self.days[starts + days] - self.days[first]
             else:  # in full on the first day
                 cost = hire.lengths[days + hire.wait] * self.today[first]
-            least = np.minimum(least, hire.per_day[nodes] * cost)
-        return np.where(nodes > 0, least * nodes, 0.0)
+            prices.append(hire.per_day[nodes] * cost)
+            most.append(hire.most)
+        return _cheapest_first(np.array(prices), np.array(most), nodes)
 
     def system(self, slot: Slot) -> float:
         """Return what a run on a dedicated system costs at least; zero elsewhere."""
         return self.tables[slot.pool].per_run * float(self.later[-1])
+
+
+def _cheapest_first(prices: Costs, most: Counts, nodes: Counts) -> Costs:
+    """Return what some nodes cost when the offer with the least price gives as many as it has, then the next.
+
+    Args:
+        prices: Offer x row -> price of a node.
+        most: Nodes of each offer.
+        nodes: Nodes of each row.
+    """
+    total, left = np.zeros(len(nodes)), nodes.copy()
+    order = np.argsort(prices, axis=0, kind="stable")
+    for place in order:
+        taken = np.minimum(left, most[place])
+        price = prices[place, np.arange(len(nodes))]
+        total += np.where(taken > 0, price, 0.0) * taken
+        left = left - taken
+    return np.where(left > 0, np.inf, total)
 
 
 def _tabled(slots: Sequence[Slot]) -> int:

@@ -133,7 +133,8 @@ class Field:
         members = [workload for workload, _ in block]
         after = [[members.index(one) for one in self.after(workload) if one in members] for workload in members]
         known = [self.known[key] for key in block]
-        return Enumeration([self.slots[key] for key in block], after, self.outlook, known, ends)
+        found = Enumeration([self.slots[key] for key in block], after, self.outlook, known, ends)
+        return found.as_plan(self.entry(block)) if len(block) == len(self.names) else found
 
 
 def undominated(found: Schedules, field: Field) -> Schedules:

@@ -18,7 +18,7 @@ import numpy as np
 
 from optimizer.solver.bounds import MARGIN
 from optimizer.solver.curves import START_STEP_DAYS, Costs, Counts
-from optimizer.solver.least import Least, drawn, pool_awards
+from optimizer.solver.least import FAR, Least, drawn, pool_awards
 from optimizer.solver.outlook import NEVER, Outlook, Slot
 from optimizer.solver.schedules import Flags, Schedules, best, best_of_all, empty, joined
 
@@ -56,6 +56,18 @@ class Enumeration:
         self.slots, self.after, self.outlook, self.known = tuple(slots), after, outlook, known
         self.ends = ends
         self.relaxed = False
+        self.upkeep: Costs | None = None
+        self.paid = 0.0
+
+    def as_plan(self, paid: float) -> Enumeration:
+        """Return the enumeration of a block of all runs: entries that recur are paid from the first run to the last.
+
+        Args:
+            paid: What is counted of entries elsewhere.
+        """
+        plan = copy(self)
+        plan.upkeep, plan.paid = self.outlook.upkeep({slot.pool for slot in self.slots}), paid
+        return plan
 
     def relax(self) -> Enumeration:
         """Return the enumeration of a part of a block: its bounds hold whatever runs the part follows or is beside.
@@ -65,7 +77,7 @@ class Enumeration:
         lasts longer. So what runs draw is priced at their latest, and terms are longer by a step.
         """
         part = copy(self)
-        part.relaxed = True
+        part.relaxed, part.upkeep = True, None
         part.slots = tuple(
             replace(slot, starts=np.union1d([slot.first, *slot.starts], ready[ready >= slot.first]))
             for slot, ready in ((slot, self.outlook.tables[slot.pool].ready) for slot in self.slots)
@@ -232,7 +244,15 @@ class Enumeration:
             work.setdefault(pool, []).append((self.slots[column].last, node_days))
         for pool, own in work.items():
             awards[pool] = np.maximum(awards[pool], self._crowded(placed, pool, today, own, buckets))
-        return np.asarray(bound + sum(awards.values())), awards
+        return np.asarray(bound + sum(awards.values()) + self._upkept(placed)), awards
+
+    def _upkept(self, placed: Schedules) -> Costs:
+        """Return what recurs at least from the first placed run to the last, beyond what is counted elsewhere."""
+        if self.upkeep is None:
+            return np.zeros(len(placed))
+        first = np.where(placed.starts < 0, FAR, placed.starts).min(axis=1)
+        spent = self.upkeep[placed.last() + 1] - self.upkeep[np.minimum(first, placed.last() + 1)]
+        return np.asarray(np.maximum(spent - self.paid, 0.0))
 
     def _crowded(
         self, placed: Schedules, pool: int, today: Counts, rest: Sequence[tuple[int, Costs]], buckets: Counts

@@ -61,7 +61,7 @@ IN_ONE_MODEL = 400
 PATIENCE, LONG_PATIENCE = 1, 4
 """Parts of a problem without a better plan, in a row and for each run, before the proof is tried, and after it failed."""
 
-FEW_RUNS = 3
+FEW_RUNS = 5
 """Most runs whose schedules are listed to guess what a plan costs at least."""
 
 LEAST_GAIN = Decimal("1e-5")
@@ -155,12 +155,14 @@ def _staged(problem: Problem, solver: Backend, effort: Effort, *, unique: bool) 
         return _unguided(problem, solver, effort, unique=unique)
     blocks = Blocks(field_of(problem), effort.ends)
     improver = Improver(problem, blocks.field, effort.settings.seed)
-    best = _improved(improver, _first_plan(problem, blocks, solver, effort), solver, effort.half(), PATIENCE)
+    best = _first_plan(problem, blocks, solver, effort)
     least = guessed(blocks) if len(blocks.field.names) <= FEW_RUNS else improver.guessed()
     final: Solved | None = None
     sizes: object = None
     columns, proven = Columns((), -np.inf, complete=False), -np.inf
     for cutoff in _cutoffs(least, best):
+        if np.isinf(cutoff):  # all that a plan in hand allows is tried last: the better it is, the less
+            best = _improved(improver, best, solver, effort.half(), PATIENCE)
         tried = min(cutoff, _cutoff(best))
         columns = reduced(blocks, tried)
         if columns.complete:

@@ -164,10 +164,16 @@ CASES = [
 ]
 
 
+STAFF = [{"name": "staff", "per": "cluster", "amount": {1: 9000, 2: 12000}, "every": "year"},
+         {"name": "hall staff", "per": "cluster", "amount": 5000, "every": "month", "types": ["purchase"]}]  # fmt: skip
+"""Entries that recur: for every award, and for some."""
+
+
+@pytest.mark.parametrize("costs", [[], STAFF], ids=["alone", "staffed"])
 @pytest.mark.parametrize(("runs", "offers", "policy"), CASES, ids=lambda name: name.replace(" ", "_"))
-def test_no_plan_costs_less_than_the_bounds_of_its_blocks_and_of_their_parts(runs, offers, policy, monkeypatch):
+def test_no_plan_costs_less_than_the_bounds_of_its_blocks_and_of_their_parts(runs, offers, policy, costs, monkeypatch):
     """Every choice of runs, with the awards that are cheapest for it: its own schedules are there, and cost no more."""
-    terms = {"finance": {"discount_rate": 0.3, "residual": {"share": 0.3}}, "after_run": AFTER[policy]}
+    terms = {"finance": {"discount_rate": 0.3, "residual": {"share": 0.3}}, "after_run": AFTER[policy], "costs": costs}
     world = program(offered(offers), PROGRAMS[runs], **terms)
     costs = least_costs(fully_listed(world, monkeypatch))
     known = field(world, monkeypatch)
