@@ -18,10 +18,11 @@ from optimizer.solver.columns import Columns, listed
 from optimizer.solver.curves import Costs, Counts
 from optimizer.solver.least import drawn, pool_awards
 from optimizer.solver.outlook import Slot
-from optimizer.solver.packing import Packed, sampled
+from optimizer.solver.packing import Packed
 from optimizer.solver.partitions import Field
 from optimizer.solver.problem import Problem
 from optimizer.solver.schedules import Schedules
+from optimizer.solver.sets import sampled
 
 WIDEST = 3.0
 """Nodes of the largest modes of a menu over those of the smallest that end in time."""

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from optimizer.solver.columns import Blocks
-from optimizer.solver.packing import Packed, parted, sampled, spans
+from optimizer.solver.packing import Packed
 from optimizer.solver.partitions import Field
+from optimizer.solver.sets import parted, sampled, spans
 from tests.unit.solver.programs import AFTER, PROGRAMS, field, offered, program
 
 CASES = [("two", "bought"), ("two", "hired"), ("in turn", "leased"), ("three", "two pools"), ("three", "rented")]
