@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from math import ceil
+from math import ceil, prod
 from typing import Literal
 
 import numpy as np
@@ -61,8 +61,9 @@ IN_ONE_MODEL = 400
 PATIENCE, LONG_PATIENCE = 1, 4
 """Parts of a problem without a better plan, in a row and for each run, before the proof is tried, and after it failed."""
 
-PROVEN_RUNS = 3
-"""Most runs of which a proof is likely: of more, better plans are looked for first, in half the time."""
+PROVEN_ASSIGNMENTS = 50_000
+"""Most assignments of runs to pools of which a proof is likely: of more, better plans are looked for first, in half the
+time."""
 
 FEW_RUNS = 5
 """Most runs whose schedules are listed to guess what a plan costs at least."""
@@ -159,7 +160,7 @@ def _staged(problem: Problem, solver: Backend, effort: Effort, *, unique: bool) 
     blocks = Blocks(field_of(problem), effort.ends)
     improver = Improver(problem, blocks.field, effort.settings.seed)
     best = _first_plan(problem, blocks, solver, effort)
-    if len(blocks.field.names) > PROVEN_RUNS:
+    if prod(len(blocks.field.pools_of(run)) for run in range(len(blocks.field.names))) > PROVEN_ASSIGNMENTS:
         best = _improved(improver, best, solver, effort.half(), LONG_PATIENCE)
     least = guessed(blocks) if len(blocks.field.names) <= FEW_RUNS else improver.guessed()
     final: Solved | None = None
