@@ -8,7 +8,9 @@ several workers (issue 5295).
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future
+from threading import Thread
 
 from ortools.sat.python import cp_model
 
@@ -79,13 +81,22 @@ def _heard(
 
     CP-SAT's own handling would swallow the signal, and leave the process without Python's handler afterwards.
     """
-    with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(solver.solve, native, _watcher(settings))
-        try:
-            return running.result(), False
-        except KeyboardInterrupt:
-            solver.stop_search()
-            return running.result(), True
+    running: Future[cp_model.CpSolverStatus] = Future()
+    thread = Thread(target=_run, args=(running, lambda: solver.solve(native, _watcher(settings))))
+    try:
+        thread.start()  # may be interrupted too, while the thread is running already
+        return running.result(), False
+    except KeyboardInterrupt:
+        solver.stop_search()
+        return running.result(), True
+
+
+def _run(running: Future[cp_model.CpSolverStatus], solve: Callable[[], cp_model.CpSolverStatus]) -> None:
+    """Solve, and hand what comes of it to whoever waits."""
+    try:
+        running.set_result(solve())
+    except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
+        running.set_exception(error)
 
 
 def _bound(solver: cp_model.CpSolver, objective: Terms) -> int | None:

@@ -19,17 +19,17 @@ from optimizer.solver.menus import Menu, Plan, Spots, of_menu, spots_of
 from optimizer.solver.partitions import Field
 from optimizer.solver.problem import Problem
 
-MENUS = ((40, 0, 0, 0), (120, 2, 2, 3), (120, 6, 4, 6), (120, 36, 5, 8))
+MENUS = ((100, 0, 0, 0), (120, 2, 2, 3), (120, 6, 4, 6), (120, 36, 5, 8))
 """Spots of sets, and pools of each place, starts and levels of nodes of each run there, in the first menus, until one has a
 plan."""
 
 SAMPLED = 10
 """Most runs whose sets are sampled: there are 2 to that power."""
 
-ROUNDS, SAMPLES = 3, 900
+ROUNDS, SAMPLES = 2, 300
 """Days between a run and the next that are tried for a first menu, and samples in each pool."""
 
-OF_SETS = 80
+OF_SETS = 60
 """Spots of the cheapest sets in a later menu."""
 
 DRAWS = 6
@@ -38,8 +38,8 @@ DRAWS = 6
 POOLS = 6
 """Pools of each place that all runs are tried in."""
 
-POOLS_OF_A_RUN = 12
-"""Pools that a run is tried in."""
+POOLS_OF_A_RUN, AT_ONCE = 12, 6
+"""Pools that a run is tried in, and how many of them at once."""
 
 MORE, LESS, LEAST = 1.5, 0.85, 0.3
 """What the weight of a kind of part grows by with a better plan and shrinks by without, and its least."""
@@ -68,38 +68,41 @@ Part = tuple[str, tuple[int, ...]]
 
 
 def first_menus(field: Field, seed: int) -> Iterator[Menu]:
-    """Yield menus that spread over the cheapest pools, each wider than the one before."""
+    """Yield menus of the cheapest sets, and of spots in the cheapest pools, each wider than the one before."""
     spots = Spots(field, seed)
     late = [run for run in spots.runs if field.after(run)]
     rounds = ROUNDS if late else 1
     for most, count, starts, levels in MENUS:
+        best = spots.sets(rounds, SAMPLES, most // rounds) if len(spots.runs) <= SAMPLED else set()
         pools = spots.pools(count) if count else []
-        menu = spots.sets(rounds, SAMPLES // rounds, most // rounds) if len(spots.runs) <= SAMPLED else set()
+        menu: Menu = set()
         for run, pool in sorted(field.slots):
             if pool in pools:
                 menu |= spots.spread(run, pool, starts, levels)
-        yield spots.trimmed(menu | spots.following(menu, pools, late, 8, 2), ())
+        yield spots.trimmed(best | menu | spots.following(best | menu, pools, late, 8, 2), best)
 
 
 def sets(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
     """The cheapest sets of runs among new samples; every other time with runs in their present order in time."""
     if len(spots.runs) > SAMPLED:
-        return set()
-    return spots.near(plan, (-1, 0, 1)) | spots.sets(1, SAMPLES, OF_SETS, plan if of[0] % 2 else ())
+        return set(plan)
+    best = spots.sets(1, SAMPLES, OF_SETS, plan if of[0] % 2 else ())
+    return spots.trimmed(best | spots.near(plan, (-1, 0, 1)), {*plan, *best})
 
 
 def modes(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
     """Every run stays in its pool, about when it is; all modes near its own."""
-    return spots.near(plan, range(-8, 9))
+    return spots.trimmed(spots.near(plan, range(-8, 9)), plan)
 
 
 def anywhere(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
     """Some runs may go to any of their pools, or after others in the pools in use."""
     menu = spots.near(plan, (-1, 0, 1))
     for run in of:
-        for pool in spots.field.pools_of(run)[:POOLS_OF_A_RUN]:
+        pools = spots.field.pools_of(run)[:POOLS_OF_A_RUN]
+        for pool in spots.draw.sample(pools, min(AT_ONCE, len(pools))):
             menu |= spots.spread(run, pool, 3, 4)
-    return menu | spots.following(menu, sorted({one.pool for one in plan}), of, 8, 2)
+    return spots.trimmed(menu | spots.following(menu, sorted({one.pool for one in plan}), of, 8, 2), plan)
 
 
 def one_pool(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
@@ -108,7 +111,7 @@ def one_pool(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
     for run in spots.runs:
         if (run, of[0]) in spots.field.slots:
             menu |= spots.spread(run, of[0], 4, 6)
-    return menu | spots.following(menu, of, spots.runs, 12, 3)
+    return spots.trimmed(menu | spots.following(menu, of, spots.runs, 12, 3), plan)
 
 
 def in_turn(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
@@ -117,9 +120,9 @@ def in_turn(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
     menu = spots.near(plan, range(-2, 3))
     for run in runs:
         if (run, of[0]) in spots.field.slots:
-            menu |= spots.spread(run, of[0], 4, 6)
-    menu |= spots.following(menu, of[:1], runs, 16, 3)
-    return menu | spots.following(menu, of[:1], runs, 16, 2)
+            menu |= spots.spread(run, of[0], 2, 24)
+    menu |= spots.following(menu, of[:1], runs, 48, 1)
+    return spots.trimmed(menu | spots.following(menu, of[:1], runs, 24, 1), plan)
 
 
 PARTS = {"sets": sets, "modes": modes, "anywhere": anywhere, "one_pool": one_pool, "in_turn": in_turn}
@@ -162,7 +165,7 @@ class Improver:
             part = self._next(plan)
             if part is None:
                 break
-            menu = self.spots.trimmed(PARTS[part[0]](self.spots, plan, part[1]), plan)
+            menu = PARTS[part[0]](self.spots, plan, part[1])
             found = solve(of_menu(self.problem, self.spots.field, menu), best.value)
             failed = failed + 1 if found is None else 0
             best = self._learnt(part, best, found)

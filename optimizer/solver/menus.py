@@ -5,8 +5,8 @@ A spot is a run in a pool from a day on, in a mode. What a spot costs at least b
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
 from typing import NamedTuple
@@ -18,19 +18,23 @@ from optimizer.solver.columns import Columns, listed
 from optimizer.solver.curves import Costs, Counts
 from optimizer.solver.least import drawn, pool_awards
 from optimizer.solver.outlook import Slot
-from optimizer.solver.packing import sampled
+from optimizer.solver.packing import Packed
 from optimizer.solver.partitions import Field
 from optimizer.solver.problem import Problem
 from optimizer.solver.schedules import Schedules
+from optimizer.solver.sets import sampled
 
-WIDER = 1.3
-"""Nodes of a mode of a menu over those of the next smaller one."""
+WIDEST = 3.0
+"""Nodes of the largest modes of a menu over those of the smallest that end in time."""
 
 OF_EACH_RUN = 2
 """Pools on every list that are the cheapest of a run."""
 
-MOST_DAYS = 8
+MOST_DAYS = 10
 """Days on which runs start in a pool with contracts, besides a plan's: each asks for contracts that start then."""
+
+OF_A_SET = 2
+"""Schedules of a set of runs in a pool of one menu."""
 
 AFTER_ELSEWHERE = 8
 """Days on which a run may start in a pool after one that it follows elsewhere."""
@@ -128,7 +132,7 @@ class Spots:
         """Return numbers of nodes from the fewest on; where cost is not the objective, to the most."""
         least, most = float(nodes.min()), float(nodes.max())
         if self.field.frame.scenario.objective == "cost":
-            most = min(most, least * WIDER ** (count - 1))
+            most = min(most, least * WIDEST)
         return np.geomspace(least, most, count)
 
     def following(self, menu: Menu, pools: Iterable[int], runs: Iterable[int], days: int, levels: int) -> Menu:
@@ -164,22 +168,34 @@ class Spots:
     def sets(self, rounds: int, samples: int, most: int, plan: Plan = ()) -> Menu:
         """Return the spots of the cheapest sets of runs among samples, in each round so many.
 
-        Runs that follow others start near their days in a plan, if any.
+        Some are about like those of a plan, if any.
         """
         menu: Menu = set()
-        days = {one.workload: one.start for one in plan} or None
         late: set[tuple[int, int]] = set()
         for _ in range(rounds):
-            seen = len(menu)
-            for _, one in sampled(self.field, samples, np.random.default_rng(self.draw.randrange(2**32)), days):
+            fresh: Menu = set()
+            for one in self._packed(samples, plan):
                 own = {Spot(run, one.pool, start, mode) for run, start, mode in one.runs}
                 late |= {(spot.workload, one.pool) for spot in own if not self._may_start(spot, own)}
-                menu |= {spot for spot in own if self._may_start(spot, own)}
-                if len(menu) - seen >= most:
+                fresh |= {spot for spot in own if self._may_start(spot, own)}
+                if len(fresh) >= most:
                     break
+            menu |= fresh
         for run, pool in sorted(late):
             menu |= self.following(menu, [pool], [run], AFTER_ELSEWHERE, 2)
         return menu
+
+    def _packed(self, samples: int, plan: Plan) -> Iterator[Packed]:
+        """Yield the cheapest sets of runs among samples, of each in a pool the two cheapest schedules."""
+        known = [
+            Packed(0.0, pool, tuple((one.workload, one.start, one.mode) for one in plan if one.pool == pool))
+            for pool in sorted({one.pool for one in plan})
+        ]
+        seen: Counter[tuple[int, int]] = Counter()
+        for _, one in sampled(self.field, samples, np.random.default_rng(self.draw.randrange(2**32)), known):
+            seen[one.pool, one.members] += 1
+            if seen[one.pool, one.members] <= OF_A_SET:
+                yield one
 
     def guessed(self, rounds: int, samples: int) -> float:
         """Return the least that all runs cost in sets among samples; infinite where there are none."""
@@ -192,13 +208,12 @@ class Spots:
         own = spot.start in self.field.slots[spot.workload, spot.pool].starts
         return own or any(self._leads(one, spot) for one in beside)
 
-    def trimmed(self, menu: Menu, plan: Plan) -> Menu:
-        """Return a menu with all spots of a plan, cut to a size that is solved at once, at random."""
-        kept = list(plan)
+    def trimmed(self, menu: Menu, kept: Collection[Spot]) -> Menu:
+        """Return some spots and more of a menu at random, so many as are solved at once."""
         days: dict[int, set[int]] = defaultdict(set)
         for pool in sorted({one.pool for one in menu if self.field.outlook.tables[one.pool].is_timed}):
             known = sorted({one.start for one in menu if one.pool == pool})
-            days[pool] = {one.start for one in plan if one.pool == pool}
+            days[pool] = {one.start for one in kept if one.pool == pool}
             days[pool] |= set(self.draw.sample(known, min(MOST_DAYS, len(known))))
         others = sorted(one for one in menu.difference(kept) if one.pool not in days or one.start in days[one.pool])
         return {*kept, *self.draw.sample(others, min(MOST_SPOTS, len(others)))}
@@ -211,8 +226,8 @@ def _least_of_each(keys: Counts, values: Counts) -> Counts:
 
 
 def _modes(slot: Slot, day: int, mode: int, steps: Iterable[int]) -> Iterator[int]:
-    """Yield the modes some steps from one that end in time from a day on, and the one of them all with the fewest nodes."""
-    fitting = np.flatnonzero(day + slot.days - 1 <= slot.last)
+    """Yield the modes some steps from one that keep the window from a day on, and the one of them all with the fewest nodes."""
+    fitting = np.flatnonzero((slot.first <= day) & (day + slot.days - 1 <= slot.last))
     yield from {*(mode + step for step in steps)}.intersection(fitting.tolist())
     yield from fitting[:1].tolist()
 

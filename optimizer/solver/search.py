@@ -8,11 +8,11 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from math import ceil, prod
 from typing import Literal
 
 import numpy as np
@@ -20,10 +20,11 @@ import numpy as np
 from optimizer.cost.choice import Choice
 from optimizer.errors import InternalError
 from optimizer.solver.audit import ask_again, audited
-from optimizer.solver.backend import Answer, Backend, Progress, Settings, SolveInterrupted
+from optimizer.solver.backend import Answer, Backend, Settings, SolveInterrupted
 from optimizer.solver.bounds import MARGIN, bounder
 from optimizer.solver.columns import Blocks, Columns, field_of, first_of, guessed, listed, promising, reduced
 from optimizer.solver.cpsat import CpSat
+from optimizer.solver.effort import Effort, Solved, better, digits, major
 from optimizer.solver.highs import Highs
 from optimizer.solver.improve import Improver, Solve, first_menus
 from optimizer.solver.menus import of_menu
@@ -58,11 +59,12 @@ SECONDS_TO_LIST = 60.0
 IN_ONE_MODEL = 400
 """Columns of the compact model that improves the first plan before all are tried."""
 
-MENU_WORK = 1.0
-"""Longest solve over a menu, in seconds as CP-SAT counts its work, whatever the machine."""
+PATIENCE = 4
+"""Parts of a problem without a better plan, in a row and for each run, after which none is looked for."""
 
-PATIENCE, LONG_PATIENCE = 1, 4
-"""Parts of a problem without a better plan, in a row and for each run, before the proof is tried, and after it failed."""
+PROVEN_ASSIGNMENTS = 2_000_000
+"""Most assignments of runs to pools of which a proof is likely: of more, better plans are looked for first, in half the
+time."""
 
 FEW_RUNS = 5
 """Most runs whose schedules are listed to guess what a plan costs at least."""
@@ -106,75 +108,6 @@ class SearchInterrupted(KeyboardInterrupt):
         self.found = found
 
 
-@dataclass(frozen=True, slots=True)
-class _Effort:
-    """Solver settings with a clock: what is left of the time limit, progress in major units, and the best plan so far."""
-
-    settings: Settings
-    ends: float | None
-    known: list[_Solved] = field(default_factory=list)
-
-    @classmethod
-    def starting(cls, settings: Settings) -> _Effort:
-        limit = settings.time_limit_s
-        return cls(settings, None if limit is None else time.monotonic() + limit)
-
-    def at_most(self, seconds: float) -> _Effort:
-        """Return the effort with no more than some seconds left."""
-        ends = time.monotonic() + seconds
-        return replace(self, ends=ends if self.ends is None else min(ends, self.ends))
-
-    def on_menus(self) -> _Effort:
-        """Return the effort for models of a part of the runs: some work each, and no bound is told."""
-        tell = self.settings.progress
-        told = None if tell is None else lambda incumbent, _: tell(incumbent, None)
-        return replace(self, settings=replace(self.settings, work=MENU_WORK, progress=told))
-
-    def keep(self, solved: _Solved) -> None:
-        """Remember a plan that is better than those before."""
-        best = _better(self.known[0] if self.known else None, solved)
-        self.known[:] = [] if best is None else [best]
-
-    def half(self) -> _Effort:
-        """Return the effort with half the time left."""
-        now = time.monotonic()
-        return replace(self, ends=None if self.ends is None else now + (self.ends - now) / 2)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the time limit has passed."""
-        return self.ends is not None and time.monotonic() >= self.ends
-
-    def left(self, model: CompactModel) -> Settings:
-        """Return the settings for the next solve of a model."""
-        limit = None if self.ends is None else max(0.01, self.ends - time.monotonic())
-        return replace(self.settings, time_limit_s=limit, progress=self._progress(model))
-
-    def _progress(self, model: CompactModel) -> Progress | None:
-        tell = self.settings.progress
-        if tell is None:
-            return None
-        return lambda incumbent, bound: tell(_major(model, incumbent), _major(model, bound))
-
-
-@dataclass(frozen=True, slots=True)
-class _Solved:
-    """A model with the answer to its first objective."""
-
-    model: CompactModel
-    answer: Answer
-
-    @property
-    def value(self) -> Decimal | None:
-        """The first objective in its unit; None without a plan."""
-        return None if self.answer.objective is None else _major(self.model, self.answer.objective)
-
-    @property
-    def choice(self) -> Choice:
-        """The decision of its values."""
-        return self.model.choice(self.answer.values)
-
-
 def backend(name: SolverName) -> Backend:
     """Return the backend of a solver name (``auto`` is CP-SAT)."""
     return Highs() if name == "highs" else CpSat()
@@ -191,11 +124,22 @@ def search(problem: Problem, name: SolverName, settings: Settings, *, unique: bo
 
     Raises:
         InternalError: two proofs disagree, or a solver breaks its own model.
+        SearchInterrupted: Ctrl-C; it carries the best plan so far.
     """
     solver = backend(name)
     if not problem.profiles:
         return Found("infeasible", None, None, solver.name, "no run fits its window in any pool that can be supplied")
-    effort = _Effort.starting(settings)
+    effort = Effort.starting(settings)
+    try:
+        return _searched(problem, solver, effort, unique=unique)
+    except SearchInterrupted:
+        raise
+    except KeyboardInterrupt:  # between two solves
+        raise SearchInterrupted(_so_far(effort, solver)) from None
+
+
+def _searched(problem: Problem, solver: Backend, effort: Effort, *, unique: bool) -> Found:
+    """Return the best plan of a problem with its proof."""
     if problem.windows is not None:
         return _staged(problem, solver, effort, unique=unique)
     bound = dict(zip(problem.profiles, map(bounder(problem), problem.profiles), strict=True))
@@ -206,7 +150,7 @@ def search(problem: Problem, name: SolverName, settings: Settings, *, unique: bo
     return _conclude(final, first, solver, effort, dropped=len(problem.profiles) - len(kept), unique=unique)
 
 
-def _staged(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool) -> Found:
+def _staged(problem: Problem, solver: Backend, effort: Effort, *, unique: bool) -> Found:
     """Return the best plan of runs that are too many to list.
 
     A first plan; then all columns within a cutoff, which grows from what a plan seems to cost at least. When the best
@@ -217,15 +161,17 @@ def _staged(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool)
     blocks = Blocks(field_of(problem), effort.ends)
     improver = Improver(problem, blocks.field, effort.settings.seed)
     best = _first_plan(problem, blocks, solver, effort)
+    if prod(len(blocks.field.pools_of(run)) for run in range(len(blocks.field.names))) > PROVEN_ASSIGNMENTS:
+        best = _improved(improver, best, solver, effort.half(), PATIENCE)
     least = guessed(blocks) if len(blocks.field.names) <= FEW_RUNS else improver.guessed()
     tried = _Tried(best=best)
     *near, last = _cutoffs(least, best)
     if not _closed(tried, blocks, near, problem, solver, effort):
         # all that a plan in hand allows is tried last: the better it is, the less
-        tried.best = _improved(improver, tried.best, solver, effort.at_most(SECONDS_TO_IMPROVE), LONG_PATIENCE)
+        tried.best = _improved(improver, tried.best, solver, effort.at_most(SECONDS_TO_IMPROVE), PATIENCE)
         _closed(tried, blocks, [last], problem, solver, effort)
     if not tried.columns.complete:
-        tried.best = _improved(improver, tried.best, solver, effort, LONG_PATIENCE)
+        tried.best = _improved(improver, tried.best, solver, effort, PATIENCE)
     columns = replace(tried.columns, bound=max(tried.columns.bound, tried.proven))
     _bounds_hold(tried.final, tried.best, columns)
     return _judged(tried.final, tried.best, columns, solver, effort, unique=unique)
@@ -243,15 +189,15 @@ class _Tried:
         priced: The blocks at prices of budgets, once columns were many.
     """
 
-    best: _Solved | None
-    final: _Solved | None = None
+    best: Solved | None
+    final: Solved | None = None
     columns: Columns = field(default_factory=lambda: Columns((), -np.inf, complete=False))
     proven: float = -np.inf
     priced: list[Blocks] = field(default_factory=list)
 
 
 def _closed(
-    tried: _Tried, blocks: Blocks, cutoffs: Sequence[float], problem: Problem, solver: Backend, effort: _Effort
+    tried: _Tried, blocks: Blocks, cutoffs: Sequence[float], problem: Problem, solver: Backend, effort: Effort
 ) -> bool:
     """Try cutoffs, one higher than the other; return whether nothing is left to try.
 
@@ -268,7 +214,7 @@ def _closed(
             columns = reduced(blocks, most, tried.priced)
         if len(columns) > IN_ONE_MODEL and columns.sizes != sizes:
             some = listed(problem, blocks.field.outlook, first_of(columns, IN_ONE_MODEL))
-            tried.best = _better(tried.best, _solve(some, solver, effort.at_most(SECONDS_TO_IMPROVE)))
+            tried.best = better(tried.best, _solve(some, solver, effort.at_most(SECONDS_TO_IMPROVE)))
             columns = reduced(blocks, min(cutoff, _cutoff(tried.best)), tried.priced)
         tried.columns = columns
         if len(columns) > MOST_COLUMNS:
@@ -277,7 +223,7 @@ def _closed(
         if columns.sizes != sizes:
             model = listed(problem, blocks.field.outlook, columns)
             tried.final = _solve(model, solver, effort) if len(columns) else None
-            tried.best, sizes = _better(tried.best, tried.final), columns.sizes
+            tried.best, sizes = better(tried.best, tried.final), columns.sizes
         if _cutoff(tried.best) <= cutoff:
             return True
         if effort.is_over:  # a plan may cost more than what was tried and less than the best known
@@ -295,16 +241,16 @@ def _is_guided(problem: Problem) -> bool:
     return scenario.objective == "cost" and not (scenario.fix and scenario.after_run.policy == "use")
 
 
-def _unguided(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool) -> Found:
+def _unguided(problem: Problem, solver: Backend, effort: Effort, *, unique: bool) -> Found:
     """Return the best plan of all schedules, when these are few; else the best of the promising ones, unproven."""
     blocks = Blocks(field_of(problem), effort.at_most(SECONDS_TO_LIST).ends)
     improver = Improver(problem, blocks.field, effort.settings.seed)
-    best = _improved(improver, _first_plan(problem, blocks, solver, effort), solver, effort.half(), LONG_PATIENCE)
+    best = _improved(improver, _first_plan(problem, blocks, solver, effort), solver, effort.half(), PATIENCE)
     every = reduced(blocks, np.inf)
     columns = replace(every, bound=-np.inf, complete=every.complete and len(every) <= MOST_COLUMNS)
     some = columns if columns.complete else first_of(columns, IN_ONE_MODEL)
     final = _solve(listed(problem, blocks.field.outlook, some), solver, effort) if len(some) else None
-    return _judged(final, _better(best, final), columns, solver, effort, unique=unique)
+    return _judged(final, better(best, final), columns, solver, effort, unique=unique)
 
 
 def has_plan(problem: Problem, settings: Settings) -> bool | None:
@@ -316,12 +262,12 @@ def has_plan(problem: Problem, settings: Settings) -> bool | None:
 
 def first_choice(problem: Problem, settings: Settings) -> Choice | None:
     """Return a plan of a problem whose runs are not listed; None when none was found among promising schedules."""
-    effort = _Effort.starting(settings)
+    effort = Effort.starting(settings)
     found = _first_plan(problem, Blocks(field_of(problem), effort.ends), CpSat(), effort)
     return None if found is None else found.model.choice(found.answer.values)
 
 
-def _cutoffs(least: float, best: _Solved | None) -> list[float]:
+def _cutoffs(least: float, best: Solved | None) -> list[float]:
     """Return the cutoffs that are tried: from what a plan seems to cost at least towards the cost of the best known."""
     if best is None or best.value is None:
         return [*(least + share * abs(least) for share in SHARES), np.inf]
@@ -329,7 +275,7 @@ def _cutoffs(least: float, best: _Solved | None) -> list[float]:
     return [*(least + min(share * abs(least), part * above) for share, part in zip(SHARES, PARTS, strict=True)), np.inf]
 
 
-def _first_plan(problem: Problem, blocks: Blocks, solver: Backend, effort: _Effort) -> _Solved | None:
+def _first_plan(problem: Problem, blocks: Blocks, solver: Backend, effort: Effort) -> Solved | None:
     """Return a plan of the first menus, or of promising schedules, of more and more of them until there is one."""
     solve = _over_menu(solver, effort)
     for menu in first_menus(blocks.field, effort.settings.seed):
@@ -345,19 +291,17 @@ def _first_plan(problem: Problem, blocks: Blocks, solver: Backend, effort: _Effo
     return None
 
 
-def _over_menu(solver: Backend, effort: _Effort) -> Solve[_Solved]:
+def _over_menu(solver: Backend, effort: Effort) -> Solve[Solved]:
     """Return what looks for a plan of the model over a menu, within some work."""
 
-    def solve(problem: Problem, below: Decimal | None) -> _Solved | None:
+    def solve(problem: Problem, below: Decimal | None) -> Solved | None:
         found = _solve(problem, solver, effort.on_menus(), below)
         return found if found.answer.values else None
 
     return solve
 
 
-def _improved(
-    improver: Improver, best: _Solved | None, solver: Backend, effort: _Effort, patience: int
-) -> _Solved | None:
+def _improved(improver: Improver, best: Solved | None, solver: Backend, effort: Effort, patience: int) -> Solved | None:
     """Return a plan no worse than one, after a search in its neighbourhoods."""
     if best is None:
         return None
@@ -366,7 +310,7 @@ def _improved(
 
 
 def _judged(
-    final: _Solved | None, best: _Solved | None, columns: Columns, solver: Backend, effort: _Effort, *, unique: bool
+    final: Solved | None, best: Solved | None, columns: Columns, solver: Backend, effort: Effort, *, unique: bool
 ) -> Found:
     """Return what the last columns prove: everything when they were complete and solved to the end."""
     if final is not None and columns.complete:
@@ -380,14 +324,7 @@ def _judged(
     return Found("feasible", best.model.choice(best.answer.values), bound, solver.name, why)
 
 
-def _better(one: _Solved | None, other: _Solved | None) -> _Solved | None:
-    """Return the plan of less cost; of equal ones the later, which is proven over more."""
-    if other is None or other.value is None:
-        return one
-    return other if one is None or one.value is None or other.value <= one.value else one
-
-
-def _bounds_hold(final: _Solved | None, best: _Solved | None, columns: Columns) -> None:
+def _bounds_hold(final: Solved | None, best: Solved | None, columns: Columns) -> None:
     """A plan that costs less than bounds allow, or that is missing among all columns within its cost, shows a wrong bound.
 
     Raises:
@@ -403,31 +340,31 @@ def _bounds_hold(final: _Solved | None, best: _Solved | None, columns: Columns) 
         raise InternalError("a plan is better than the bounds of its runs allow: no answer is given")
 
 
-def _cutoff(best: _Solved | None) -> float:
+def _cutoff(best: Solved | None) -> float:
     """Return what bounds must not exceed: the value of a plan with a margin for floating point."""
     if best is None or best.value is None:
         return float("inf")
     return float(best.value) + MARGIN * max(1.0, abs(float(best.value)))
 
 
-def _solve(problem: Problem, solver: Backend, effort: _Effort, below: Decimal | None = None) -> _Solved:
+def _solve(problem: Problem, solver: Backend, effort: Effort, below: Decimal | None = None) -> Solved:
     """Return what a solver finds (below a value)."""
     model = build_model(problem)
     first = model.objectives()[0]
     if below is not None:
-        most = int((below - LEAST_GAIN * abs(below)).scaleb(_digits(model))) - 1
+        most = ceil((below - LEAST_GAIN * abs(below)).scaleb(digits(model))) - 1
         model.linear.add("below", "the best plan known", list(first.items()), upper=most)
     try:
         answer = solver.solve(model.linear, first, effort.left(model))
     except SolveInterrupted as stop:
-        effort.keep(_Solved(model, stop.answer))
+        effort.keep(Solved(model, stop.answer))
         raise SearchInterrupted(_so_far(effort, solver)) from None
-    solved = _Solved(model, audited(answer, model.linear, first, solver.name))
+    solved = Solved(model, audited(answer, model.linear, first, solver.name))
     effort.keep(solved)
     return solved
 
 
-def _so_far(effort: _Effort, solver: Backend) -> Found:
+def _so_far(effort: Effort, solver: Backend) -> Found:
     """Return the best plan of a search that was interrupted."""
     choice = effort.known[0].choice if effort.known else None
     status: Literal["feasible", "unknown"] = "unknown" if choice is None else "feasible"
@@ -435,7 +372,7 @@ def _so_far(effort: _Effort, solver: Backend) -> Found:
     return Found(status, choice, None, solver.name, "interrupted before a proof", interrupted=True)
 
 
-def _promising(problem: Problem, ranked: Sequence[Profile], solver: Backend, effort: _Effort) -> _Solved | None:
+def _promising(problem: Problem, ranked: Sequence[Profile], solver: Backend, effort: Effort) -> Solved | None:
     """Return the best plan over the most promising profiles; None when there are few, or they hold none."""
     if len(ranked) <= PROMISING:
         return None
@@ -455,7 +392,7 @@ def spread(ranked: Sequence[Profile]) -> list[Profile]:
     return kept[:PROMISING]
 
 
-def _could_win(profiles: Sequence[Profile], bound: dict[Profile, float], first: _Solved | None) -> list[Profile]:
+def _could_win(profiles: Sequence[Profile], bound: dict[Profile, float], first: Solved | None) -> list[Profile]:
     if first is None or first.value is None:
         return list(profiles)
     incumbent = float(first.value)
@@ -463,18 +400,8 @@ def _could_win(profiles: Sequence[Profile], bound: dict[Profile, float], first: 
     return [profile for profile in profiles if bound[profile] <= limit]
 
 
-def _major(model: CompactModel, value: int) -> Decimal:
-    """Return a value of the first objective in its unit."""
-    return Decimal(value).scaleb(-_digits(model))
-
-
-def _digits(model: CompactModel) -> int:
-    """Return the digits behind the unit of the first objective that a model counts."""
-    return model.digits if model.builder.frame.scenario.objective == "cost" else 0
-
-
 def _conclude(
-    final: _Solved, first: _Solved | None, solver: Backend, effort: _Effort, *, dropped: int, unique: bool
+    final: Solved, first: Solved | None, solver: Backend, effort: Effort, *, dropped: int, unique: bool
 ) -> Found:
     model, answer = final.model, final.answer
     if answer.outcome == "infeasible":
@@ -489,7 +416,7 @@ def _conclude(
         proof = f"{solver.name} proved the compact model of {runs} runs; {dropped} runs cost more by their bound"
         return Found("optimal", model.choice(values), final.value, solver.name, proof)
     plans = [solved for solved in (final, first) if solved is not None and solved.value is not None]
-    bound = None if answer.bound is None else _major(model, answer.bound)
+    bound = None if answer.bound is None else major(model, answer.bound)
     if not plans:
         return Found("unknown", None, bound, solver.name, "the limit was reached before a plan was found")
     best = min(plans, key=lambda solved: solved.value or Decimal(0))
@@ -503,7 +430,7 @@ def _other(solver: Backend) -> Backend:
     return CpSat() if solver.name == "highs" else Highs()
 
 
-def _confirm_infeasible(model: CompactModel, solver: Backend, effort: _Effort) -> Found:
+def _confirm_infeasible(model: CompactModel, solver: Backend, effort: Effort) -> Found:
     """Prove infeasibility a second time, with another solver; a disagreement is reported, never printed as an answer.
 
     Where floating point cannot tell (a solution that breaks a row in whole numbers), CP-SAT is asked again, set up

@@ -126,18 +126,26 @@ def share(builder: Builder) -> None:
 
 def _groups(active: Sequence[_Sharing], day: dt.date) -> Iterator[tuple[frozenset[int], list[_Sharing]]]:
     """Yield sets of units with all runs that only they count for: of two workloads or more, one of which starts then."""
-    kinds = {one.units for one in active}
-    unions = set(kinds)
+    places = {index: place for place, index in enumerate(sorted({index for one in active for index in one.units}))}
+    own = [sum(1 << places[index] for index in one.units) for one in active]  # sets as bits: there may be many unions
+    kinds = set(own)
+    unions, fresh = set(kinds), set(kinds)
     for _ in range(len({one.profile.workload for one in active}) - 1):
-        unions |= {known | kind for known in unions for kind in kinds}
+        fresh = {known | kind for known in fresh for kind in kinds} - unions
+        unions |= fresh
     seen: set[tuple[int, ...]] = set()
-    for units in sorted(unions, key=lambda union: (len(union), sorted(union))):
-        group = [one for one in active if one.units <= units]
+    for union in sorted(unions, key=lambda union: (union.bit_count(), _first_bits(union))):
+        group = [one for one, units in zip(active, own, strict=True) if not units & ~union]
         key = tuple(one.taken[0] for one in group)
         starting = any(one.profile.run.start == day for one in group)
         if starting and key not in seen and len({one.profile.workload for one in group}) > 1:
             seen.add(key)
-            yield units, group
+            yield frozenset(index for index, place in places.items() if union >> place & 1), group
+
+
+def _first_bits(bits: int) -> str:
+    """Return a key that orders sets of equal size as their sorted members: of the first place that differs, a member first."""
+    return bin(bits)[:1:-1].translate(str.maketrans("01", "10"))
 
 
 def _sharing(builder: Builder, pool: Pool) -> list[_Sharing]:
