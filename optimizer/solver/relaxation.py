@@ -26,9 +26,7 @@ from typing import Literal
 
 from optimizer.cost.entries import table
 from optimizer.cost.frame import DAY
-from optimizer.cost.option import Option, maximum, smallest_order
 from optimizer.schema.base import Money
-from optimizer.schema.quote import ReservedOffer
 from optimizer.solver.backend import Settings
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.highs import lower_bound
@@ -38,14 +36,15 @@ from optimizer.solver.offers import signed_units
 from optimizer.solver.problem import Pool, Problem, Profile, supply_nodes
 from optimizer.solver.relaxed_costs import (
     book_awards,
+    book_energy,
     book_hours,
+    book_least,
     book_system,
-    book_term,
     budgets,
     floored,
     hired_rate,
-    term_days,
 )
+from optimizer.solver.relaxed_terms import Term, hired_alone, is_hired_alone, terms_of
 from optimizer.solver.rules import policy, quantities, site
 from optimizer.solver.search import Found
 from optimizer.solver.variables import Builder, orders_of_option
@@ -83,6 +82,7 @@ class _Stay:
         nodes: Nodes it takes.
         days: Segment -> node-days.
         modes: (nodes with spares, days) of its modes.
+        share: Least share of its nodes that are no spares.
         first: First day it may use there.
         last: Last day it may use.
     """
@@ -92,8 +92,26 @@ class _Stay:
     nodes: int
     days: dict[Segment, int]
     modes: tuple[tuple[int, int], ...]
+    share: Decimal
     first: dt.date
     last: dt.date
+
+
+@dataclass(frozen=True)
+class _Ground:
+    """A pool in the relaxation.
+
+    Attributes:
+        pool: The pool.
+        stays: The workloads that may run there.
+        terms: Its reserved terms.
+        days_matter: Whether runs share what is awarded; False where each hires its own.
+    """
+
+    pool: Pool
+    stays: list[_Stay]
+    terms: list[Term]
+    days_matter: bool
 
 
 def relaxed(problem: Problem, settings: Settings) -> Relaxed:
@@ -141,45 +159,69 @@ def _applies(problem: Problem) -> bool:
 def _model(problem: Problem) -> Builder:
     builder = Builder(problem, LinearModel(), Ledger(problem.frame))
     builder.one = builder.model.integer("one", 1, 1)
-    for pool in problem.pools:
-        for option in pool.options:
-            if option.site:
-                builder.orders += orders_of_option(builder, pool, option, None, [None])
-    stays = {pool.name: list(_stays(builder, pool)) for pool in problem.pools}
-    _one_pool(builder, stays)
-    for pool in problem.pools:
-        _capacity(builder, pool, stays[pool.name])
-        _need_a_run(builder, pool, stays[pool.name])
+    grounds = [_ground(builder, pool) for pool in problem.pools]
+    _one_pool(builder, [stay for ground in grounds for stay in ground.stays])
+    for ground in grounds:
+        if ground.days_matter:
+            _capacity(builder, ground)
+            for stay in ground.stays:
+                book_energy(builder, ground.pool, stay.days, stay.share)
+        _need_a_run(builder, ground)
     for rule in (quantities.one_order, quantities.quantity, quantities.fill, site.power, site.racks, policy.vendors):
         rule(builder)
     _signed(builder)
-    if all(option.site for option in problem.options):
+    if not any(option.is_hired for option in problem.options):
         policy.second_source(builder)
     book_awards(builder, min(profile.run.end for profile in problem.profiles))
     budgets(builder)
     return builder
 
 
-def _stays(builder: Builder, pool: Pool) -> Iterator[_Stay]:
-    """Declare the variables of every workload that may run in a pool."""
-    problem, model = builder.problem, builder.model
+def _ground(builder: Builder, pool: Pool) -> _Ground:
+    """Declare what may be awarded in a pool, and the variables of every workload that may run there."""
+    problem = builder.problem
     profiles: dict[str, list[Profile]] = defaultdict(list)
     for profile in problem.profiles:
         if profile.pool.name == pool.name:
             profiles[profile.workload].append(profile)
     spans = {name: _span(name, own, problem) for name, own in profiles.items()}
-    cuts = _segments(builder, pool, list(spans.values()))
+    for option in pool.options:
+        if option.site:
+            builder.orders += orders_of_option(builder, pool, option, None, [None])
+    latest = [spans[name][1] - (min(one.run.candidate.days for one in own) - 1) * DAY for name, own in profiles.items()]
+    follow = not _is_one_offer(pool) or any(problem.frame.scenario.workloads[name].after for name in profiles)
+    terms = list(terms_of(builder, pool, max(latest), follow=follow)) if latest else []
+    ground = _Ground(pool, [], terms, not is_hired_alone(pool))
+    cuts = _segments(builder, ground, list(spans.values()))
     for name, own in profiles.items():
-        first, last = spans[name]
-        modes = tuple({(profile.nodes_needed, profile.run.candidate.days) for profile in own})
-        most = max(nodes for nodes, _ in modes)
-        label = f"{name} in {pool.name}"
-        here, nodes = model.boolean(label), model.number(f"{label} nodes", 0, most)
-        inside = [cut for cut in cuts if first <= cut[0] and cut[1] <= last]
-        days = {cut: model.number(f"{label} from {cut[0]}", 0, most * _length(cut)) for cut in inside}
-        stay = _Stay(name, here, nodes, days, modes, first, last)
-        _work(model, stay)
-        yield stay
+        stay = _stay(builder, ground, own, spans[name], cuts)
+        if stay is not None:
+            ground.stays.append(stay)
+    return ground
+
+
+def _stay(
+    builder: Builder, ground: _Ground, own: Sequence[Profile], span: Segment, cuts: Sequence[Segment]
+) -> _Stay | None:
+    """Declare a workload in a pool; None where it cannot run."""
+    (first, last), name, model = span, own[0].workload, builder.model
+    label = f"{name} in {ground.pool.name}"
+    modes = tuple({(profile.nodes_needed, profile.run.candidate.days) for profile in own})
+    if not ground.days_matter:
+        least = hired_alone(ground.pool, own, last, builder.frame)
+        if least is None:
+            return None
+        stay = _Stay(name, model.boolean(label), builder.one, {}, modes, Decimal(1), first, last)
+        book_least(builder, stay.here, least)
+        return stay
+    most = max(nodes for nodes, _ in modes)
+    here, nodes = model.boolean(label), model.number(f"{label} nodes", 0, most)
+    inside = [cut for cut in cuts if first <= cut[0] and cut[1] <= last]
+    days = {cut: model.number(f"{label} from {cut[0]}", 0, most * _length(cut)) for cut in inside}
+    share = min(Decimal(profile.run.candidate.nodes) / profile.nodes_needed for profile in own)
+    stay = _Stay(name, here, nodes, days, modes, share, first, last)
+    _work(model, stay)
+    return stay
 
 
 def _span(name: str, own: Sequence[Profile], problem: Problem) -> Segment:
@@ -192,10 +234,13 @@ def _length(segment: Segment) -> int:
     return (segment[1] - segment[0]).days + 1
 
 
-def _segments(builder: Builder, pool: Pool, spans: Sequence[Segment]) -> list[Segment]:
+def _segments(builder: Builder, ground: _Ground, spans: Sequence[Segment]) -> list[Segment]:
     """Return the spans in which neither what stands in a pool nor whose window it is changes."""
     cuts = {day for first, last in spans for day in (first, last + DAY)}
-    for order in builder.orders_of(pool):
+    following = {term.order.index for term in ground.terms if term.follows}
+    for order in builder.orders_of(ground.pool):
+        if order.index in following:
+            continue
         end = order.option.end
         cuts |= {var.piece.lot.ready for var in order.pieces} | ({end + DAY} if end else set())
     return [(begin, following - DAY) for begin, following in pairwise(sorted(cuts))]
@@ -248,51 +293,61 @@ def _tangents(points: Sequence[Point]) -> list[tuple[Point, Point]]:
     return [edges[place] for place in sorted(picked)]
 
 
-def _one_pool(builder: Builder, stays: dict[str, list[_Stay]]) -> None:
+def _one_pool(builder: Builder, stays: Sequence[_Stay]) -> None:
     """Each workload runs in one pool."""
     for name in builder.frame.scenario.workloads:
-        own = [(stay.here, 1) for found in stays.values() for stay in found if stay.workload == name]
+        own = [(stay.here, 1) for stay in stays if stay.workload == name]
         builder.model.add("one_pool", name, own, 1, 1)
 
 
-def _capacity(builder: Builder, pool: Pool, stays: Sequence[_Stay]) -> None:
-    """Node-days of all runs in a span <= days x nodes there + node-days rented; no run has more nodes than ever stand."""
-    per_unit, model = pool.platform.nodes_per_unit, builder.model
-    rented = _rented(builder, pool, stays)
+def _capacity(builder: Builder, ground: _Ground) -> None:
+    """Node-days of all runs in a span <= days x nodes there + node-days hired; no run has more nodes than ever stand."""
+    pool, stays, per_unit, model = ground.pool, ground.stays, ground.pool.platform.nodes_per_unit, builder.model
+    rented = _hired(builder, pool, stays)
     for cut in _cuts(stays):
         used = [(stay.days[cut], -1) for stay in stays if cut in stay.days]
-        there = [(v, _length(cut) * per_unit) for v in _standing(builder, pool, cut[0], cut[1])]
+        there = [(v, days * per_unit) for v, days in _standing(builder, ground, cut)]
         hired = [(index, 1) for index in rented[cut]]
         model.add("capacity", f"{pool.name} {cut[0]}", [*used, *there, *hired], lower=-_length(cut) * pool.owned_nodes)
     hireable = supply_nodes(pool) if any(rented.values()) else pool.owned_nodes
     for stay in stays:
-        there = [(v, per_unit) for v in _standing(builder, pool, stay.last, stay.first)]
+        there = [(v, per_unit) for v in _of_use(builder, ground, stay)]
         model.add("delivered", stay.workload, [(stay.nodes, -1), *there], lower=-hireable)
+    _terms_end(builder, ground)
+
+
+def _is_one_offer(pool: Pool) -> bool:
+    """Return whether a pool is one offer: no run can be there before it starts."""
+    return not pool.owned_nodes and len({option.offer_key for option in pool.options}) == 1
+
+
+def _terms_end(builder: Builder, ground: _Ground) -> None:
+    """In a pool of one reserved offer all node-days lie within its term, whenever it starts."""
+    if not ground.terms or not _is_one_offer(ground.pool):
+        return
+    used = [(index, -1) for stay in ground.stays for index in stay.days.values()]
+    per_unit = ground.pool.platform.nodes_per_unit
+    there = [(v, term.days * per_unit) for term in ground.terms for v, _ in term.order.units()]
+    builder.model.add("term", ground.pool.name, [*used, *there], lower=0)
 
 
 def _cuts(stays: Sequence[_Stay]) -> list[Segment]:
     return sorted({cut for stay in stays for cut in stay.days})
 
 
-def _rented(builder: Builder, pool: Pool, stays: Sequence[_Stay]) -> dict[Segment, list[int]]:
-    """Declare and book the node-days rented in each span, by the hour and on reserved terms."""
+def _hired(builder: Builder, pool: Pool, stays: Sequence[_Stay]) -> dict[Segment, list[int]]:
+    """Declare and book the node-days hired in each span."""
     rented: dict[Segment, list[int]] = {cut: [] for cut in _cuts(stays)}
     hired = [option for option in pool.options if option.is_hired]
-    if not stays:
+    if not stays or not hired:
         return rented
     if pool.system:
         for stay in stays:
             book_system(builder, stay.here, hired)
-    last = max(stay.last for stay in stays)
-    if hired:
-        rate = hired_rate(hired, last, builder.frame)
-        for cut, index in _node_days(builder, f"hired in {pool.name}", pool, stays).items():
-            book_hours(builder, index, rate)
-            rented[cut].append(index)
-    terms = {option.offer_key: option for option in pool.options if isinstance(option.offer, ReservedOffer)}
-    for option in terms.values():
-        for cut, index in _term(builder, option, pool, stays, last).items():
-            rented[cut].append(index)
+    rate = hired_rate(hired, max(stay.last for stay in stays), builder.frame)
+    for cut, index in _node_days(builder, f"hired in {pool.name}", pool, stays).items():
+        book_hours(builder, index, rate)
+        rented[cut].append(index)
     return rented
 
 
@@ -302,36 +357,40 @@ def _node_days(builder: Builder, label: str, pool: Pool, stays: Sequence[_Stay])
     return {cut: builder.model.number(f"{label} from {cut[0]}", 0, most * _length(cut)) for cut in _cuts(stays)}
 
 
-def _term(builder: Builder, option: Option, pool: Pool, stays: Sequence[_Stay], last: dt.date) -> dict[Segment, int]:
-    """Declare a reserved offer: whole units, each for its whole term, in one award that starts some day."""
-    model, name = builder.model, "/".join(option.offer_key)
-    nodes = option.platform.nodes_per_unit
-    most = min(maximum(option), sum(-(-max(count for count, _ in stay.modes) // nodes) for stay in stays))
-    units = model.integer(f"units of {name}", 0, max(most, smallest_order(option.offer)))
-    book_term(builder, units, option, last)
-    served = _node_days(builder, f"on {name}", pool, stays)
-    for cut, index in served.items():
-        model.add("term", f"{name} {cut[0]}", [(index, 1), (units, -nodes * _length(cut))], upper=0)
-    days = nodes * term_days(option)
-    model.add("term", name, [*((index, 1) for index in served.values()), (units, -days)], upper=0)
-    return served
-
-
-def _standing(builder: Builder, pool: Pool, ready_by: dt.date, there_until: dt.date) -> Iterator[int]:
-    """Yield the variables of units that are ready by a day and there until another."""
-    for order in builder.orders_of(pool):
+def _standing(builder: Builder, ground: _Ground, cut: Segment) -> Iterator[tuple[int, int]]:
+    """Yield the variables of units that may serve in a span, and the days they may."""
+    orders = {term.order.index: term for term in ground.terms}
+    for order in builder.orders_of(ground.pool):
+        term = orders.get(order.index)
         for var in order.pieces:
-            if var.piece.lot.ready <= ready_by and (order.option.end is None or order.option.end >= there_until):
+            ready, end = var.piece.lot.ready, order.option.end
+            if term is not None:
+                yield var.index, term.overlap(*cut)
+            elif ready <= cut[0] and (end is None or end >= cut[1]):
+                yield var.index, _length(cut)
+
+
+def _of_use(builder: Builder, ground: _Ground, stay: _Stay) -> Iterator[int]:
+    """Yield the variables of units that some mode of a run fits: ready in time, and long enough there."""
+    shortest = min(days for _, days in stay.modes)
+    first = {term.order.index: term.first for term in ground.terms}
+    for order in builder.orders_of(ground.pool):
+        for var in order.pieces:
+            begin = max(first.get(order.index, var.piece.lot.ready), stay.first)
+            end = min(order.option.end or stay.last, stay.last)
+            if (end - begin).days + 1 >= shortest:
                 yield var.index
 
 
-def _need_a_run(builder: Builder, pool: Pool, stays: Sequence[_Stay]) -> None:
-    """An order needs a run in its pool, unless it is signed or capacity is the objective."""
+def _need_a_run(builder: Builder, ground: _Ground) -> None:
+    """An order needs a run in its pool, unless it is signed or capacity is the objective; some terms one that follows."""
     if builder.frame.scenario.objective == "capacity":
         return
     signed = signed_units(builder.frame)
-    runs = [(stay.here, -1) for stay in stays]
-    for order in builder.orders_of(pool):
+    workloads = builder.frame.scenario.workloads
+    following = {term.order.index for term in ground.terms if term.follows} if _is_one_offer(ground.pool) else set()
+    for order in builder.orders_of(ground.pool):
+        runs = [(s.here, -1) for s in ground.stays if order.index not in following or workloads[s.workload].after]
         if order.option.offer_key not in signed:
             builder.model.add("pool_use", builder.model.names[order.index], [(order.index, 1), *runs], upper=0)
 
