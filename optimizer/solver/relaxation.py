@@ -387,12 +387,26 @@ def _need_a_run(builder: Builder, ground: _Ground) -> None:
     if builder.frame.scenario.objective == "capacity":
         return
     signed = signed_units(builder.frame)
-    workloads = builder.frame.scenario.workloads
     following = {term.order.index for term in ground.terms if term.follows} if _is_one_offer(ground.pool) else set()
+    followers = list(_followers(builder, ground)) if following else []
     for order in builder.orders_of(ground.pool):
-        runs = [(s.here, -1) for s in ground.stays if order.index not in following or workloads[s.workload].after]
+        runs = followers if order.index in following else [stay.here for stay in ground.stays]
         if order.option.offer_key not in signed:
-            builder.model.add("pool_use", builder.model.names[order.index], [(order.index, 1), *runs], upper=0)
+            terms = [(order.index, 1), *((index, -1) for index in runs)]
+            builder.model.add("pool_use", builder.model.names[order.index], terms, upper=0)
+
+
+def _followers(builder: Builder, ground: _Ground) -> Iterator[int]:
+    """Yield Booleans of runs in a pool of one offer that may start as another one ends: that one is in another pool."""
+    here = {stay.workload: stay.here for stay in ground.stays}
+    for name, index in here.items():
+        before = builder.frame.scenario.workloads[name].after
+        if before:
+            follows = builder.model.boolean(f"{name} follows into {ground.pool.name}")
+            builder.model.add("follow", name, [(follows, 1), (index, -1)], upper=0)
+            beside = [(here[one], 1) for one in before if one in here]
+            builder.model.add("follow", name, [(follows, 1), *beside], upper=len(before))
+            yield follows
 
 
 def _signed(builder: Builder) -> None:
