@@ -122,6 +122,25 @@ def hired_alone(pool: Pool, profiles: Sequence[Profile], last: dt.date, frame: F
     return best
 
 
+def hire_rates(pool: Pool, modes: Sequence[tuple[int, int]], frame: Frame) -> dict[tuple[int, int], Decimal] | None:
+    """Return what runs hired by the hour pay a day, in a pool of one such offer without days of waiting; else None.
+
+    Args:
+        pool: The pool.
+        modes: (nodes, days) of the runs; those that cannot be hired must not be among them.
+        frame: Dates and rates.
+    """
+    offers = {option.offer_key: option for option in pool.options}
+    option = next(iter(offers.values()))
+    waits = option.lots[0].ready > option.lots[0].delivery
+    if len(offers) > 1 or waits or isinstance(option.offer, BlockOffer):
+        return None
+    hourly = {mode: _hourly(option, -(-mode[0] // pool.platform.nodes_per_unit), frame) for mode in modes}
+    kept = 1 if option.quote.tax.recoverable else 1 + option.quote.tax.rate
+    rates = {mode: price * HOURS_PER_DAY * kept for mode, price in hourly.items() if price is not None}
+    return rates if len(rates) == len(modes) else None
+
+
 def _hire(
     option: Option, units: int, days: int, shared: bool, later: Sequence[Decimal], last: dt.date, frame: Frame
 ) -> tuple[Decimal, Decimal] | None:

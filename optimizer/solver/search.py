@@ -26,6 +26,7 @@ from optimizer.solver.columns import Blocks, Columns, field_of, first_of, guesse
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.highs import Highs
 from optimizer.solver.model import CompactModel, build_model
+from optimizer.solver.outlook import Outlook
 from optimizer.solver.problem import Problem, Profile
 
 PROMISING = 24
@@ -237,6 +238,15 @@ def first_choice(problem: Problem, settings: Settings) -> Choice | None:
     effort = _Effort.starting(settings)
     found = _first_plan(problem, Blocks(field_of(problem), effort.ends), CpSat(), effort)
     return None if found is None else found.model.choice(found.answer.values)
+
+
+def best_of(
+    problem: Problem, outlook: Outlook, columns: Columns, name: SolverName, settings: Settings, *, unique: bool
+) -> Found:
+    """Return the best plan of some columns of a problem; its proof holds for these only."""
+    solver, effort = backend(name), _Effort.starting(settings)
+    final = _solve(listed(problem, outlook, columns), solver, effort)
+    return _conclude(final, None, solver, effort, dropped=0, unique=unique)
 
 
 def _cutoffs(least: float, best: _Solved | None) -> list[float]:

@@ -16,7 +16,8 @@ from optimizer.cost.frame import Frame
 from optimizer.errors import InputError
 from optimizer.solver.backend import Settings
 from optimizer.solver.enumerate import enumerate_plans
-from optimizer.solver.relaxation import first_proof, hull, relaxed
+from optimizer.solver.relaxation import first_proof, relaxed
+from optimizer.solver.relaxed_pools import hull
 from tests.benchmarks.instances import Size
 from tests.benchmarks.instances import instance as benchmark
 from tests.property.clauses import clauses

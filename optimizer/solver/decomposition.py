@@ -1,0 +1,246 @@
+"""Many runs: which pools they take is searched best first, what they cost there is asked of CP-SAT.
+
+Sets of runs in a pool have lower bounds, and an assignment of all runs costs at least the sum of its sets. The assignment
+with the least sum is looked at: its sets are bounded better, one after another, first by the node-day relaxation of their
+pool and then by their timetable; then those that follow each other together; then all of it, with the limits they share,
+which gives a plan or a bound. When no assignment may cost less than the best plan, that is proven.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+
+import numpy as np
+
+from optimizer.solver.backend import Settings
+from optimizer.solver.columns import Columns, field_of
+from optimizer.solver.highs import lower_bound
+from optimizer.solver.parts import Cheapest, Part, PartBounds, Parts, cheapest, pairs_of
+from optimizer.solver.problem import Problem
+from optimizer.solver.relaxation import lowered, relaxed_model
+from optimizer.solver.schedules import Schedules
+from optimizer.solver.search import Found, SearchInterrupted, SolverName, best_of
+from optimizer.solver.timetable import Placed, Timed, timetable
+
+SECONDS_FOR_A_PART = 4.0
+"""First search for what a set of runs costs; four times as long each time it is asked again."""
+
+SECONDS_FOR_ALL = 8.0
+"""The same for an assignment of all runs."""
+
+MET = 1e-6
+"""Relative difference within which a bound meets a plan: what solvers in floating point and whole units may hide."""
+
+RELAXED, TIMED, PRICED, KNOWN = range(4)
+"""How well a bound is known: by the node-day relaxation; by a timetable; with energy priced by the day; as it is."""
+
+
+@dataclass
+class Decomposition:
+    """The search: what is known, and the best plan.
+
+    Attributes:
+        problem: The problem.
+        name: Solver of the compact model.
+        settings: Solver settings.
+        unique: Whether ties between equal plans are broken.
+        best: The best plan so far, optimal for its schedule.
+        bound: Lower bound on every plan.
+    """
+
+    problem: Problem
+    name: SolverName
+    settings: Settings
+    unique: bool
+    best: Found | None = None
+    bound: float = -np.inf
+    _level: dict[Parts, int] = field(default_factory=dict)
+    _seconds: dict[Parts, float] = field(default_factory=dict)
+    _asked: dict[Parts, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Start with what single runs cost."""
+        limit = self.settings.time_limit_s
+        self.ends = None if limit is None else time.monotonic() + limit
+        self.known = field_of(self.problem)
+        self.places = [pool.name for pool in self.known.outlook.pools]
+        relaxation = relaxed_model(self.problem)
+        paid = relaxation.objective.get(relaxation.builder.one, 0)
+        self.bounds = PartBounds(self.known, float(Decimal(paid).scaleb(-relaxation.digits)))
+
+    @property
+    def value(self) -> float:
+        """What the best plan costs."""
+        return np.inf if self.best is None or self.best.bound is None else float(self.best.bound)
+
+    @property
+    def limit(self) -> float:
+        """What an assignment must cost less than to matter."""
+        return self.value - MET * abs(self.value) if self.best else np.inf
+
+    def run(self) -> Found:
+        """Search until no assignment may cost less than the best plan, or the time limit."""
+        try:
+            while not self._is_over():
+                first = cheapest(self.bounds, self._asked, self.limit)
+                self.bound = max(self.bound, first.value)
+                if self.settings.progress:
+                    self.settings.progress(None if self.best is None else self.best.bound, self.bound)
+                if not first.parts:
+                    break
+                self._look_at(first)
+        except KeyboardInterrupt:
+            raise SearchInterrupted(replace(self.answer(), interrupted=True)) from None
+        return self.answer()
+
+    def _is_over(self) -> bool:
+        return self.ends is not None and time.monotonic() > self.ends
+
+    def _left(self, seconds: float) -> Settings:
+        left = seconds if self.ends is None else min(seconds, self.ends - time.monotonic())
+        return replace(self.settings, time_limit_s=max(0.01, left), progress=None)
+
+    def answer(self) -> Found:
+        """Return what is known."""
+        if self.best is None:
+            none = np.isinf(self.bound) and self.bound > 0
+            if none:
+                return Found("infeasible", None, None, "cp-sat", "no assignment of the runs to pools has a timetable")
+            return Found("unknown", None, None, "cp-sat", "the limit was reached before a plan was found")
+        if self.bound >= self.limit:
+            return replace(self.best, proof="cp-sat proved that every assignment of the runs to pools costs no less")
+        bound = Decimal(self.bound) if np.isfinite(self.bound) else None
+        why = "stopped before all assignments that may cost less were known"
+        return replace(self.best, status="feasible", bound=bound, proof=why)
+
+    def _look_at(self, first: Cheapest) -> None:
+        """Bound the assignment better, at the place where least is known."""
+        if self.best is None and not self._asked:
+            self._ask_all(first)
+            return
+        worst = min(first.parts, key=lambda part: (self._level.get((part,), 0), -part[0].bit_count()))
+        if self._level.get((worst,), 0) == RELAXED:
+            self._relax(worst)
+        elif self._level.get((worst,), 0) == TIMED and len(first.parts) > 1:
+            self._time((worst,), first)
+        else:
+            groups = [g for g in self.bounds.groups(first.parts) if len(g) > 1 and len(g) < len(first.parts)]
+            unasked = [group for group in groups if self._level.get(group, TIMED) == TIMED]
+            if unasked:
+                self._time(unasked[0], first)
+            else:
+                self._ask_all(first)
+
+    def _relax(self, part: Part) -> None:
+        """Bound a set of runs by the node-day relaxation of its pool."""
+        places = self._places((part,))
+        own = self.problem.keep(one for one in self.problem.profiles if places.get(one.workload) == one.pool.name)
+        relaxation = relaxed_model(own, list(places))
+        ground = next(ground for ground in relaxation.grounds if ground.pool.name == self.places[part[1]])
+        paid = {index: relaxation.objective[index] for index in ground.variables if index in relaxation.objective}
+        outcome, bound, _ = lower_bound(relaxation.builder.model, paid, self._left(SECONDS_FOR_A_PART))
+        if bound is not None and outcome != "infeasible":
+            self.bounds.raise_to(part, float(lowered(bound, relaxation.digits)))
+        self._level[(part,)] = TIMED
+
+    def _time(self, group: Parts, first: Cheapest) -> None:
+        """Bound sets of runs by their timetable: by its cost, or by what they may cost in the assignment at most."""
+        before = max(sum(self.bounds.least[part] for part in group), self.bounds.tied.get(group, -np.inf))
+        room = self.limit - first.value + before
+        seconds = self._seconds.get(group, SECONDS_FOR_A_PART)
+        found = self._timetable(group, room, seconds, free=True)
+        say(
+            "time",
+            [(f"{m:b}", self.places[p]) for m, p in group],
+            found.outcome,
+            found.bound and round(float(found.bound)),
+            "before",
+            round(before),
+            "room",
+            room,
+            "value",
+            first.value,
+        )
+        value = np.inf if found.bound is None else float(found.bound)
+        if found.bound is not None or found.outcome == "infeasible":
+            if len(group) == 1:
+                self.bounds.raise_to(group[0], value)
+            else:
+                self.bounds.tied[group] = max(value, self.bounds.tied.get(group, -np.inf))
+        done = found.outcome in ("infeasible", "optimal")
+        self._level[group] = KNOWN if done else PRICED
+        self._seconds[group] = 4 * seconds
+
+    def _ask_all(self, first: Cheapest) -> None:
+        """Ask for the timetable of an assignment: a plan, or a bound."""
+        parts, entry = first.parts, self.known.entry(pairs_of(first.parts))
+        seconds = self._seconds.get(parts, SECONDS_FOR_ALL)
+        exact = self._level.get(parts, 0) >= PRICED
+        found = self._timetable(parts, self.limit - entry, seconds, exact=exact)
+        say(
+            "all",
+            [(f"{m:b}", self.places[p]) for m, p in parts],
+            found.outcome,
+            found.bound and round(float(found.bound)),
+            "value",
+            first.value,
+            exact,
+        )
+        if found.runs:
+            self._plan(parts, found.runs)
+        self._asked[parts] = first.value
+        if found.bound is not None:
+            self._asked[parts] = max(first.value, float(found.bound) + entry)
+        elif found.outcome == "infeasible":
+            self._asked[parts] = np.inf
+        if found.outcome == "optimal":
+            self._level[parts] = PRICED
+        else:
+            self._seconds[parts] = 4 * seconds
+
+    def _timetable(
+        self, parts: Parts, room: float, seconds: float, *, free: bool = False, exact: bool = False
+    ) -> Timed:
+        cutoff = None if np.isinf(room) else Decimal(room)
+        found = timetable(self.problem, self._places(parts), self._left(seconds), cutoff, free=free, exact=exact)
+        if found.interrupted:
+            raise KeyboardInterrupt
+        return found
+
+    def _places(self, parts: Parts) -> Mapping[str, str]:
+        return {self.known.names[run]: self.places[pool] for run, pool in pairs_of(parts)}
+
+    def _plan(self, parts: Parts, runs: Mapping[str, Placed]) -> None:
+        """Keep the best plan of a schedule when it is the best so far."""
+        groups = tuple((block, self._schedule(block, runs)) for block in self.known.parts(pairs_of(parts)))
+        columns = Columns(groups, -np.inf, complete=False)
+        left = self._left(SECONDS_FOR_ALL)
+        found = best_of(self.problem, self.known.outlook, columns, self.name, left, unique=self.unique)
+        say("plan", found.status, found.bound and round(float(found.bound)))
+        if found.status == "optimal" and found.bound is not None and float(found.bound) < self.value:
+            self.best = found
+
+    def _schedule(self, block: Sequence[tuple[int, int]], runs: Mapping[str, Placed]) -> Schedules:
+        slots = tuple(self.known.slots[key] for key in block)
+        placed = [runs[slot.workload] for slot in slots]
+        modes = [
+            int(np.flatnonzero((slot.needed == one.nodes) & (slot.days == one.days))[0])
+            for slot, one in zip(slots, placed, strict=True)
+        ]
+        starts = np.array([[one.start for one in placed]], dtype=np.int64)
+        return Schedules(slots, starts, np.array([modes], dtype=np.int64), np.zeros(1), np.full(1, -np.inf))
+
+
+T0 = time.monotonic()
+
+
+def say(*a):
+    print("%.1f" % (time.monotonic() - T0), "%.1f" % time.process_time(), *a, flush=True)
+
+
+def decomposed(problem: Problem, name: SolverName, settings: Settings, *, unique: bool) -> Found:
+    """Return the best plan of many runs with its proof."""
+    return Decomposition(problem, name, settings, unique).run()
