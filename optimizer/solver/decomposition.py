@@ -12,18 +12,19 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import combinations
 
 import numpy as np
 
 from optimizer.solver.backend import Settings
 from optimizer.solver.columns import Columns, field_of
 from optimizer.solver.highs import lower_bound
-from optimizer.solver.parts import Cheapest, Part, PartBounds, Parts, cheapest, pairs_of
+from optimizer.solver.parts import Cheapest, Part, PartBounds, Parts, cheapest, pairs_of, runs_of
 from optimizer.solver.problem import Problem
-from optimizer.solver.relaxation import lowered, relaxed_model
+from optimizer.solver.relaxation import excerpt, lowered, relaxed_model
 from optimizer.solver.schedules import Schedules
 from optimizer.solver.search import Found, SearchInterrupted, SolverName, best_of
-from optimizer.solver.timetable import Placed, Timed, timetable
+from optimizer.solver.timetable import Timed, Timetable, timetable
 
 SECONDS_FOR_A_PART = 4.0
 """First search for what a set of runs costs; four times as long each time it is asked again."""
@@ -34,8 +35,11 @@ SECONDS_FOR_ALL = 8.0
 MET = 1e-6
 """Relative difference within which a bound meets a plan: what solvers in floating point and whole units may hide."""
 
-RELAXED, TIMED, PRICED, KNOWN = range(4)
-"""How well a bound is known: by the node-day relaxation; by a timetable; with energy priced by the day; as it is."""
+ROUGH = 0.005
+"""Relative gap at which a relaxation may stop: it is bounded better soon."""
+
+RELAXED, TIMED = 1, 2
+"""How well a bound is known: by the node-day relaxation; by a timetable."""
 
 
 @dataclass
@@ -60,6 +64,7 @@ class Decomposition:
     _level: dict[Parts, int] = field(default_factory=dict)
     _seconds: dict[Parts, float] = field(default_factory=dict)
     _asked: dict[Parts, float] = field(default_factory=dict)
+    _priced: dict[Parts, list[Timetable]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Start with what single runs cost."""
@@ -67,9 +72,9 @@ class Decomposition:
         self.ends = None if limit is None else time.monotonic() + limit
         self.known = field_of(self.problem)
         self.places = [pool.name for pool in self.known.outlook.pools]
-        relaxation = relaxed_model(self.problem)
-        paid = relaxation.objective.get(relaxation.builder.one, 0)
-        self.bounds = PartBounds(self.known, float(Decimal(paid).scaleb(-relaxation.digits)))
+        self.whole = relaxed_model(self.problem)
+        paid = self.whole.objective.get(self.whole.builder.one, 0)
+        self.bounds = PartBounds(self.known, float(Decimal(paid).scaleb(-self.whole.digits)))
 
     @property
     def value(self) -> float:
@@ -121,37 +126,57 @@ class Decomposition:
         if self.best is None and not self._asked:
             self._ask_all(first)
             return
-        worst = min(first.parts, key=lambda part: (self._level.get((part,), 0), -part[0].bit_count()))
-        if self._level.get((worst,), 0) == RELAXED:
-            self._relax(worst)
-        elif self._level.get((worst,), 0) == TIMED and len(first.parts) > 1:
-            self._time((worst,), first)
+        for part in sorted(first.parts, key=lambda part: -part[0].bit_count()):
+            if not self._level.get((part,)):
+                self._relax(part)
+                return
+        unknown: list[Parts] = [(part,) for part in first.parts if len(first.parts) > 1]
+        unknown += [group for group in self.bounds.groups(first.parts) if 1 < len(group) < len(first.parts)]
+        group = next((group for group in unknown if self._level.get(group, RELAXED) < TIMED), None)
+        if group is None:
+            self._ask_all(first)
         else:
-            groups = [g for g in self.bounds.groups(first.parts) if len(g) > 1 and len(g) < len(first.parts)]
-            unasked = [group for group in groups if self._level.get(group, TIMED) == TIMED]
-            if unasked:
-                self._time(unasked[0], first)
-            else:
-                self._ask_all(first)
+            self._time(group, first)
 
     def _relax(self, part: Part) -> None:
-        """Bound a set of runs by the node-day relaxation of its pool."""
-        places = self._places((part,))
-        own = self.problem.keep(one for one in self.problem.profiles if places.get(one.workload) == one.pool.name)
-        relaxation = relaxed_model(own, list(places))
+        """Bound a set of runs by the node-day relaxation of its pool; of rented pools, which are small, first each two."""
+        rented = self.known.outlook.pools[part[1]].site is None
+        two = combinations(runs_of(part), 2) if rented else ()
+        pairs = [(1 << one | 1 << other, part[1]) for one, other in two]
+        for some in dict.fromkeys([*pairs, part]):
+            if not self._level.get((some,)) and self.bounds.least[some] < self.limit:
+                self._level[(some,)] = RELAXED
+                outcome, bound = self._relaxed(some)
+                if outcome == "infeasible":  # as floating point says
+                    outcome, bound = self._proven(some)
+                if bound is not None:
+                    self.bounds.raise_to(some, bound)
+                if self.bounds.least[part] >= self.limit:
+                    break
+        self._level[(part,)] = max(RELAXED, self._level.get((part,), RELAXED))
+
+    def _relaxed(self, part: Part) -> tuple[str, float | None]:
+        """Return the outcome and the bound of the node-day relaxation of a set of runs in a pool."""
+        relaxation = excerpt(self.whole, self._places((part,)))
         ground = next(ground for ground in relaxation.grounds if ground.pool.name == self.places[part[1]])
         paid = {index: relaxation.objective[index] for index in ground.variables if index in relaxation.objective}
-        outcome, bound, _ = lower_bound(relaxation.builder.model, paid, self._left(SECONDS_FOR_A_PART))
-        if bound is not None and outcome != "infeasible":
-            self.bounds.raise_to(part, float(lowered(bound, relaxation.digits)))
+        settings = replace(self._left(SECONDS_FOR_A_PART), workers=1, gap=ROUGH)
+        outcome, bound, _ = lower_bound(relaxation.builder.model, paid, settings)
+        return outcome, None if bound is None else float(lowered(bound, relaxation.digits))
+
+    def _proven(self, part: Part) -> tuple[str, float | None]:
+        """Return whether CP-SAT too finds no timetable of a set of runs in a pool."""
+        found = self._timetable((part,), np.inf, SECONDS_FOR_A_PART, free=True)
         self._level[(part,)] = TIMED
+        if found.outcome == "infeasible":
+            return "infeasible", np.inf
+        return found.outcome, None if found.bound is None else float(found.bound)
 
     def _time(self, group: Parts, first: Cheapest) -> None:
         """Bound sets of runs by their timetable: by its cost, or by what they may cost in the assignment at most."""
         before = max(sum(self.bounds.least[part] for part in group), self.bounds.tied.get(group, -np.inf))
         room = self.limit - first.value + before
-        seconds = self._seconds.get(group, SECONDS_FOR_A_PART)
-        found = self._timetable(group, room, seconds, free=True)
+        found = self._timetable(group, room, SECONDS_FOR_A_PART, free=True)
         say(
             "time",
             [(f"{m:b}", self.places[p]) for m, p in group],
@@ -164,22 +189,21 @@ class Decomposition:
             "value",
             first.value,
         )
-        value = np.inf if found.bound is None else float(found.bound)
-        if found.bound is not None or found.outcome == "infeasible":
-            if len(group) == 1:
-                self.bounds.raise_to(group[0], value)
-            else:
-                self.bounds.tied[group] = max(value, self.bounds.tied.get(group, -np.inf))
-        done = found.outcome in ("infeasible", "optimal")
-        self._level[group] = KNOWN if done else PRICED
-        self._seconds[group] = 4 * seconds
+        value = None if found.bound is None else float(found.bound)
+        if found.outcome == "infeasible":
+            value = room
+        if value is not None and len(group) == 1:
+            self.bounds.raise_to(group[0], value)
+        elif value is not None:
+            self.bounds.tied[group] = max(value, self.bounds.tied.get(group, -np.inf))
+        self._level[group] = TIMED
 
     def _ask_all(self, first: Cheapest) -> None:
         """Ask for the timetable of an assignment: a plan, or a bound."""
         parts, entry = first.parts, self.known.entry(pairs_of(first.parts))
         seconds = self._seconds.get(parts, SECONDS_FOR_ALL)
-        exact = self._level.get(parts, 0) >= PRICED
-        found = self._timetable(parts, self.limit - entry, seconds, exact=exact)
+        known = self._priced.setdefault(parts, [])
+        found = self._timetable(parts, self.limit - entry, seconds, known=known)
         say(
             "all",
             [(f"{m:b}", self.places[p]) for m, p in parts],
@@ -187,25 +211,33 @@ class Decomposition:
             found.bound and round(float(found.bound)),
             "value",
             first.value,
-            exact,
+            len(known),
         )
+        value = first.value
+        if found.outcome == "infeasible":
+            value = np.inf
+        elif found.bound is not None:
+            value = max(value, float(found.bound) + entry)
+        self._asked[parts] = value
         if found.runs:
+            known.append(found.runs)
             self._plan(parts, found.runs)
-        self._asked[parts] = first.value
-        if found.bound is not None:
-            self._asked[parts] = max(first.value, float(found.bound) + entry)
-        elif found.outcome == "infeasible":
-            self._asked[parts] = np.inf
-        if found.outcome == "optimal":
-            self._level[parts] = PRICED
-        else:
+        if found.outcome not in ("optimal", "infeasible"):
             self._seconds[parts] = 4 * seconds
 
     def _timetable(
-        self, parts: Parts, room: float, seconds: float, *, free: bool = False, exact: bool = False
+        self,
+        parts: Parts,
+        room: float,
+        seconds: float,
+        *,
+        free: bool = False,
+        known: Sequence[Timetable] = (),
     ) -> Timed:
-        cutoff = None if np.isinf(room) else Decimal(room)
-        found = timetable(self.problem, self._places(parts), self._left(seconds), cutoff, free=free, exact=exact)
+        """Ask for the timetable of some parts; of all with energy priced by the day, once one is known."""
+        cutoff, left = None if np.isinf(room) else Decimal(room), self._left(seconds)
+        places = self._places(parts)
+        found = timetable(self.whole, places, left, cutoff, free=free, exact=bool(known), known=known)
         if found.interrupted:
             raise KeyboardInterrupt
         return found
@@ -213,7 +245,7 @@ class Decomposition:
     def _places(self, parts: Parts) -> Mapping[str, str]:
         return {self.known.names[run]: self.places[pool] for run, pool in pairs_of(parts)}
 
-    def _plan(self, parts: Parts, runs: Mapping[str, Placed]) -> None:
+    def _plan(self, parts: Parts, runs: Timetable) -> None:
         """Keep the best plan of a schedule when it is the best so far."""
         groups = tuple((block, self._schedule(block, runs)) for block in self.known.parts(pairs_of(parts)))
         columns = Columns(groups, -np.inf, complete=False)
@@ -223,7 +255,7 @@ class Decomposition:
         if found.status == "optimal" and found.bound is not None and float(found.bound) < self.value:
             self.best = found
 
-    def _schedule(self, block: Sequence[tuple[int, int]], runs: Mapping[str, Placed]) -> Schedules:
+    def _schedule(self, block: Sequence[tuple[int, int]], runs: Timetable) -> Schedules:
         slots = tuple(self.known.slots[key] for key in block)
         placed = [runs[slot.workload] for slot in slots]
         modes = [
@@ -237,7 +269,7 @@ class Decomposition:
 T0 = time.monotonic()
 
 
-def say(*a):
+def say(*a: object) -> None:  # noqa
     print("%.1f" % (time.monotonic() - T0), "%.1f" % time.process_time(), *a, flush=True)
 
 

@@ -16,8 +16,9 @@ floating point, so bounds are lowered by a margin and "infeasible" counts only w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
 
@@ -118,17 +119,12 @@ def applies(problem: Problem) -> bool:
     return bool(problem.profiles) and draws and not discounts and all(amount.value >= 0 for amount in amounts)
 
 
-def relaxed_model(problem: Problem, names: Collection[str] | None = None) -> RelaxedModel:
-    """Return the relaxation of a problem; it must apply (``applies``).
-
-    Args:
-        problem: The problem.
-        names: The workloads that must run, all of which have profiles; None = all of the scenario.
-    """
+def relaxed_model(problem: Problem) -> RelaxedModel:
+    """Return the relaxation of a problem; it must apply (``applies``)."""
     builder = Builder(problem, LinearModel(), Ledger(problem.frame))
     builder.one = builder.model.integer("one", 1, 1)
     grounds = tuple(ground_of(builder, pool) for pool in problem.pools)
-    for name in problem.frame.scenario.workloads if names is None else names:
+    for name in problem.frame.scenario.workloads:
         own = [(stay.here, 1) for ground in grounds for stay in ground.stays if stay.workload == name]
         builder.model.add("one_pool", name, own, 1, 1)  # each workload runs in one pool
     for rule in (quantities.one_order, quantities.quantity, quantities.fill, site.power, site.racks, policy.vendors):
@@ -136,12 +132,56 @@ def relaxed_model(problem: Problem, names: Collection[str] | None = None) -> Rel
     _signed(builder)
     if not any(option.is_hired for option in problem.options):
         policy.second_source(builder)
-    book_awards(builder, min(profile.run.end for profile in problem.profiles))
+    book_awards(builder, _earliest_end(problem))
     budgets(builder)
     digits = scale_digits([builder.ledger.npv], builder.model.upper, problem.frame.scenario.currency)
     cost = problem.frame.scenario.objective == "cost"
     objective = {v: floored(amount, digits) for v, amount in builder.ledger.npv.items()} if cost else {}
     return RelaxedModel(builder, grounds, digits, objective)
+
+
+ELSEWHERE = ("one_pool", "follow", "second_source")
+"""Rules whose rows do not hold where some of the runs are left out."""
+
+
+def excerpt(whole: RelaxedModel, places: Mapping[str, str]) -> RelaxedModel:
+    """Return the relaxation of runs in given pools: all other runs are left out, and what only other pools may award.
+
+    Args:
+        whole: The relaxation of all runs.
+        places: Workload -> name of its pool. Where it has all workloads, all rules hold; else the bound of each pool
+            holds whatever else runs there, or elsewhere.
+    """
+    old = whole.builder.model
+    model = replace(old, lower=list(old.lower), upper=list(old.upper), rows=[])
+    anywhere, used = whole.builder.problem.anywhere, set(places.values())
+    gone: set[int] = set()
+    for ground in whole.grounds:
+        if ground.pool.name not in used and not anywhere:
+            gone |= set(ground.variables)
+        for stay in ground.stays:
+            if places.get(stay.workload) == ground.pool.name:
+                model.lower[stay.here] = 1
+            else:
+                gone |= {stay.here, stay.nodes, *stay.days.values()} - {whole.builder.one}
+    for index in gone:
+        model.lower[index] = model.upper[index] = 0
+    everything = len(places) == len(whole.builder.frame.scenario.workloads)
+    model.rows = [
+        row
+        for row in old.rows
+        if (everything or row.rule not in ELSEWHERE) and any(index not in gone for index, _ in row.terms)
+    ]
+    builder = replace(whole.builder, model=model)
+    return replace(whole, builder=builder)
+
+
+def _earliest_end(problem: Problem) -> dt.date:
+    """Return the earliest day on which the last run may end: no earlier than any of them can."""
+    ends: dict[str, dt.date] = {}
+    for profile in problem.profiles:
+        ends[profile.workload] = min(profile.run.end, ends.get(profile.workload, profile.run.end))
+    return max(ends.values())
 
 
 def _signed(builder: Builder) -> None:

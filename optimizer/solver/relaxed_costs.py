@@ -1,7 +1,7 @@
 """Costs of the node-day relaxation: never more than what the same decision costs in a plan.
 
-Recurring costs, sale and energy are counted as if the last run ended on the earliest day on which any run can (later is
-never cheaper); tables of ``costs`` at their lowest amount; value of use at its highest, as soon as anything can be used.
+Recurring costs, sale and energy are counted as if the last run ended on the earliest day on which it can (later is never
+cheaper); tables of ``costs`` at their lowest amount; value of use at its highest, as soon as anything can be used.
 """
 
 from __future__ import annotations

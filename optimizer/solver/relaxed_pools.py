@@ -154,15 +154,38 @@ def _work(model: LinearModel, stay: Stay) -> None:
     least, most = min(nodes for nodes, _ in stay.modes), max(nodes for nodes, _ in stay.modes)
     model.add("nodes", stay.workload, [(stay.nodes, 1), (stay.here, -least)], lower=0)
     model.add("nodes", stay.workload, [(stay.nodes, 1), (stay.here, -most)], upper=0)
-    done = [(index, 1) for index in stay.days.values()]
-    for left, right in _tangents(hull([(nodes, nodes * days) for nodes, days in stay.modes])):
+    _above(model, stay, list(stay.days.values()), [(nodes, nodes * days) for nodes, days in stay.modes])
+    for cut, index in stay.days.items():
+        model.add("at most", f"{stay.workload} {cut[0]}", [(index, 1), (stay.nodes, -_length(cut))], upper=0)
+    _in_time(model, stay)
+
+
+def _in_time(model: LinearModel, stay: Stay) -> None:
+    """A run that is not interrupted uses, of some days of its window, what it cannot do before and after them."""
+    cuts = sorted(stay.days)
+    until, since = (
+        (cuts[: number + 1] for number in range(len(cuts))),
+        (cuts[number:] for number in range(1, len(cuts))),
+    )
+    for some in [*until, *since, *([cut] for cut in cuts[1:-1])]:
+        outside = (some[0][0] - stay.first).days + (stay.last - some[-1][1]).days
+        points = [
+            (nodes, nodes * max(0, min(days - outside, (some[-1][1] - some[0][0]).days + 1)))
+            for nodes, days in stay.modes
+        ]
+        if outside and any(needed for _, needed in points):
+            _above(model, stay, [stay.days[cut] for cut in some], points)
+
+
+def _above(model: LinearModel, stay: Stay, days: Sequence[int], points: Sequence[Point]) -> None:
+    """Node-days of some spans lie above the lower hull of (nodes, node-days) of the modes, when it runs here."""
+    for left, right in _tangents(hull(points)):
         width, rise = right[0] - left[0], right[1] - left[1]
         # width x node-days >= rise x nodes + (width x left height - rise x left nodes), when it runs here
         base = width * left[1] - rise * left[0]
-        terms = [*((index, width) for index, _ in done), (stay.nodes, -rise), (stay.here, -base)]
-        model.add("node-days", stay.workload, terms, lower=0)
-    for cut, index in stay.days.items():
-        model.add("at most", f"{stay.workload} {cut[0]}", [(index, 1), (stay.nodes, -_length(cut))], upper=0)
+        terms = [*((index, width) for index in days), (stay.nodes, -rise), (stay.here, -base)]
+        if rise or base:
+            model.add("node-days", stay.workload, terms, lower=0)
 
 
 Point = tuple[int, int]
@@ -286,10 +309,12 @@ def _need_a_run(builder: Builder, ground: Ground) -> None:
     following = {term.order.index for term in ground.terms if term.follows} if _is_one_offer(ground.pool) else set()
     followers = list(_followers(builder, ground)) if following else []
     for order in builder.orders_of(ground.pool):
-        runs = followers if order.index in following else [stay.here for stay in ground.stays]
-        if order.option.offer_key not in signed:
-            terms = [(order.index, 1), *((index, -1) for index in runs)]
-            builder.model.add("pool_use", builder.model.names[order.index], terms, upper=0)
+        if order.option.offer_key in signed:
+            continue
+        name, taken = builder.model.names[order.index], (order.index, 1)
+        builder.model.add("pool_use", name, [taken, *((stay.here, -1) for stay in ground.stays)], upper=0)
+        if order.index in following:
+            builder.model.add("follow", name, [taken, *((index, -1) for index in followers)], upper=0)
 
 
 def _followers(builder: Builder, ground: Ground) -> Iterator[int]:

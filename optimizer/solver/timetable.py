@@ -19,11 +19,11 @@ from ortools.sat.python import cp_model
 
 from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.items import idle_kw, prices_per_kwh, training_kw
+from optimizer.cost.option import maximum
 from optimizer.solver.backend import Outcome, Settings
 from optimizer.solver.cpsat import run, translate
-from optimizer.solver.problem import Problem
 from optimizer.solver.profiles import base_starts
-from optimizer.solver.relaxation import RelaxedModel, relaxed_model
+from optimizer.solver.relaxation import RelaxedModel, excerpt
 from optimizer.solver.relaxed_pools import Ground, Stay
 from optimizer.solver.relaxed_terms import hire_rates
 from optimizer.units import month_end
@@ -55,6 +55,10 @@ class Placed:
     days: int
 
 
+Timetable = Mapping[str, Placed]
+"""Workload -> when it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Timed:
     """What was found out about runs in given pools.
@@ -68,7 +72,7 @@ class Timed:
 
     outcome: Outcome
     bound: Decimal | None
-    runs: Mapping[str, Placed]
+    runs: Timetable
     interrupted: bool = False
 
 
@@ -87,36 +91,44 @@ class _Run:
 
 
 def timetable(
-    problem: Problem,
+    whole: RelaxedModel,
     places: Mapping[str, str],
     settings: Settings,
     cutoff: Decimal | None = None,
     *,
     free: bool = False,
     exact: bool = False,
+    known: Sequence[Timetable] = (),
 ) -> Timed:
     """Return the least cost of runs in given pools, at most a cutoff.
 
     Args:
-        problem: The problem; nothing in it may have a negative cost (``applies``).
-        places: Workload -> name of its pool; others are left out.
+        whole: The relaxation of the problem.
+        places: Workload -> name of its pool, each of which must have it as a stay; others are left out.
         settings: Solver settings.
         cutoff: What it may cost at most, in major units.
         free: Whether the bound holds for these pools alone, whatever else runs there or before: runs may then start on
             any day, and only these pools are paid.
         exact: Whether what runs draw is priced by the days they are, not as late as they may be.
+        known: Timetables that are left out, because what they cost is known.
     """
-    own = problem.keep(one for one in problem.profiles if places.get(one.workload) == one.pool.name)
-    if {one.workload for one in own.profiles} != set(places):
-        return Timed("infeasible", cutoff, {})
-    relaxation = relaxed_model(own, list(places))
+    relaxation, frame = excerpt(whole, places), whole.builder.frame
     native, variables = translate(relaxation.builder.model, {})
-    runs = [_run(native, variables, ground, stay, own) for ground in relaxation.grounds for stay in ground.stays]
-    _in_order(native, runs, own.frame)
+    runs = [
+        _run(native, variables, ground, stay, frame)
+        for ground in relaxation.grounds
+        for stay in ground.stays
+        if places.get(stay.workload) == ground.pool.name
+    ]
+    if len(runs) < len(places):
+        return Timed("infeasible", cutoff, {})
+    _in_order(native, runs, frame)
     for one in () if free else runs:
-        _may_start(native, one, runs, own.frame)
+        _may_start(native, one, runs, frame)
     for ground in relaxation.grounds:
         _at_once(native, variables, relaxation, ground, [one for one in runs if one.ground is ground])
+    for number, other in enumerate(known):
+        _another(native, runs, other, number)
     cost = _cost(native, variables, relaxation, runs, everything=not free, exact=exact)
     if cutoff is not None:
         native.add(cost <= int(cutoff.scaleb(relaxation.digits)))
@@ -124,8 +136,21 @@ def timetable(
     solver, outcome, interrupted = run(native, settings)
     bound = Decimal(int(solver.response_proto.inner_objective_lower_bound)).scaleb(-relaxation.digits)
     least = cutoff if outcome == "infeasible" else bound - ROUNDING * abs(bound)
+    if outcome == "unknown" and not bound:  # stopped before it knows any, CP-SAT says 0
+        least = None
     found = {one.stay.workload: _placed(one, solver) for one in runs} if outcome in ("optimal", "feasible") else {}
     return Timed(outcome, least, found, interrupted)
+
+
+def _another(native: cp_model.CpModel, runs: Sequence[_Run], known: Timetable, number: int) -> None:
+    """Leave a timetable out: some run takes another mode, or starts on another day."""
+    differs = []
+    for one in runs:
+        placed = known[one.stay.workload]
+        elsewhen = native.new_bool_var(f"{one.stay.workload} not as in {number}")
+        native.add(one.start != placed.start).only_enforce_if(elsewhen)
+        differs += [elsewhen, ~one.modes[placed.nodes, placed.days]]
+    native.add_bool_or(differs)
 
 
 def _placed(one: _Run, solver: cp_model.CpSolver) -> Placed:
@@ -133,10 +158,10 @@ def _placed(one: _Run, solver: cp_model.CpSolver) -> Placed:
     return Placed(int(solver.value(one.start)), nodes, days)
 
 
-def _run(native: cp_model.CpModel, variables: Sequence[Var], ground: Ground, stay: Stay, problem: Problem) -> _Run:
+def _run(native: cp_model.CpModel, variables: Sequence[Var], ground: Ground, stay: Stay, frame: Frame) -> _Run:
     """Declare the mode and the days of a run, and tie them to its nodes and node-days."""
-    first, last = ((day - problem.frame.today).days for day in (stay.first, stay.last))
-    modes = {mode: native.new_bool_var(f"{stay.workload} {mode}") for mode in _front(stay.modes)}
+    first, last = ((day - frame.today).days for day in (stay.first, stay.last))
+    modes = {mode: native.new_bool_var(f"{stay.workload} {mode}") for mode in sorted(stay.modes)}
     native.add_exactly_one(modes.values())
     start = native.new_int_var(first, last, f"start {stay.workload}")
     end = native.new_int_var(first, last + 1, f"end {stay.workload}")
@@ -148,15 +173,6 @@ def _run(native: cp_model.CpModel, variables: Sequence[Var], ground: Ground, sta
         native.add(used == sum(nodes * days * chosen for (nodes, days), chosen in modes.items()))
     interval = native.new_interval_var(start, size, end, f"run {stay.workload}")
     return _Run(stay, ground, modes, start, end, interval)
-
-
-def _front(modes: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the modes of which no other has neither more nodes nor more days."""
-    kept: list[tuple[int, int]] = []
-    for nodes, days in sorted(modes):
-        if not kept or days < kept[-1][1]:
-            kept.append((nodes, days))
-    return kept
 
 
 def _in_order(native: cp_model.CpModel, runs: Sequence[_Run], frame: Frame) -> None:
@@ -190,7 +206,10 @@ def _at_once(
 ) -> None:
     """At no time do the runs of a pool need more nodes than stand there; where runs also hire, this is left out."""
     pool = ground.pool
-    if not ground.days_matter or any(option.is_hired for option in pool.options) or not runs:
+    if not ground.days_matter:
+        _hired_at_once(native, ground, runs)
+        return
+    if any(option.is_hired for option in pool.options) or not runs:
         return
     today, horizon = model.builder.frame.today, (model.builder.frame.horizon - model.builder.frame.today).days
     before: dict[int, list[int]] = defaultdict(list)
@@ -213,6 +232,20 @@ def _at_once(
         demands.append(missing)
     native.add_cumulative(intervals, demands, total)
     _must_start_early(native, variables, runs, before, pool.owned_nodes, per_unit, today)
+
+
+def _hired_at_once(native: cp_model.CpModel, ground: Ground, runs: Sequence[_Run]) -> None:
+    """Of one offer no more units are hired at a time than there are."""
+    offers = {option.offer_key: option for option in ground.pool.options}
+    most = sum(maximum(option) for option in offers.values())
+    per_unit = ground.pool.platform.nodes_per_unit
+    demands = []
+    for one in runs:
+        units = {mode: -(-mode[0] // per_unit) for mode in one.modes}
+        taken = native.new_int_var(0, max(units.values()), f"hired for {one.stay.workload}")
+        native.add(taken == sum(units[mode] * chosen for mode, chosen in one.modes.items()))
+        demands.append(taken)
+    native.add_cumulative([one.interval for one in runs], demands, most)
 
 
 def _must_start_early(
