@@ -177,18 +177,6 @@ class Decomposition:
         before = max(sum(self.bounds.least[part] for part in group), self.bounds.tied.get(group, -np.inf))
         room = self.limit - first.value + before
         found = self._timetable(group, room, SECONDS_FOR_A_PART, free=True)
-        say(
-            "time",
-            [(f"{m:b}", self.places[p]) for m, p in group],
-            found.outcome,
-            found.bound and round(float(found.bound)),
-            "before",
-            round(before),
-            "room",
-            room,
-            "value",
-            first.value,
-        )
         value = None if found.bound is None else float(found.bound)
         if found.outcome == "infeasible":
             value = room
@@ -204,15 +192,6 @@ class Decomposition:
         seconds = self._seconds.get(parts, SECONDS_FOR_ALL)
         known = self._priced.setdefault(parts, [])
         found = self._timetable(parts, self.limit - entry, seconds, known=known)
-        say(
-            "all",
-            [(f"{m:b}", self.places[p]) for m, p in parts],
-            found.outcome,
-            found.bound and round(float(found.bound)),
-            "value",
-            first.value,
-            len(known),
-        )
         value = first.value
         if found.outcome == "infeasible":
             value = np.inf
@@ -251,7 +230,6 @@ class Decomposition:
         columns = Columns(groups, -np.inf, complete=False)
         left = self._left(SECONDS_FOR_ALL)
         found = best_of(self.problem, self.known.outlook, columns, self.name, left, unique=self.unique)
-        say("plan", found.status, found.bound and round(float(found.bound)))
         if found.status == "optimal" and found.bound is not None and float(found.bound) < self.value:
             self.best = found
 
@@ -264,13 +242,6 @@ class Decomposition:
         ]
         starts = np.array([[one.start for one in placed]], dtype=np.int64)
         return Schedules(slots, starts, np.array([modes], dtype=np.int64), np.zeros(1), np.full(1, -np.inf))
-
-
-T0 = time.monotonic()
-
-
-def say(*a: object) -> None:  # noqa
-    print("%.1f" % (time.monotonic() - T0), "%.1f" % time.process_time(), *a, flush=True)
 
 
 def decomposed(problem: Problem, name: SolverName, settings: Settings, *, unique: bool) -> Found:

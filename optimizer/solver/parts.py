@@ -13,6 +13,9 @@ from heapq import heappop, heappush
 import numpy as np
 
 from optimizer.solver.partitions import Block, Field
+from optimizer.solver.relaxed_terms import is_hired_alone
+
+_ZERO = np.zeros(1, dtype=np.int64)
 
 Part = tuple[int, int]
 """Bits of the runs, and the position of their pool."""
@@ -54,7 +57,21 @@ class PartBounds:
             masks = [0]
             for run in members:
                 masks += [mask | 1 << run for mask in masks]
-            self.least |= {(mask, pool): self.known.quick(pairs_of([(mask, pool)])) for mask in masks if mask}
+            self.least |= {(mask, pool): self._first((mask, pool)) for mask in masks if mask}
+
+    def _first(self, part: Part) -> float:
+        """Return a bound from single runs: the dearest of them, and the nodes that all their node-days need."""
+        pairs, pool = pairs_of([part]), part[1]
+        table, quick = self.known.outlook.tables[pool], self.known.quick(pairs)
+        running = sum(self.known.known[pair].running for pair in pairs)
+        if is_hired_alone(table.pool):
+            return running + sum(self.known.known[pair].awards for pair in pairs)
+        if table.hired or not len(table.ready):
+            return quick
+        slots = [self.known.slots[pair] for pair in pairs]
+        days = max(slot.last for slot in slots) - max(min(slot.first for slot in slots), int(table.ready[0])) + 1
+        nodes = -(-sum(int((slot.needed * slot.days).min()) for slot in slots) // max(days, 1))
+        return max(quick, running + float(table.awards(_ZERO, _ZERO + len(table.ready) - 1, _ZERO + nodes)[0]))
 
     def raise_to(self, part: Part, value: float) -> None:
         """Raise the bound of a part, and with it of those that hold it."""
