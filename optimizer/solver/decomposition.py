@@ -16,12 +16,13 @@ from itertools import combinations
 
 import numpy as np
 
+from optimizer.errors import InternalError
 from optimizer.solver.backend import Settings
 from optimizer.solver.columns import Columns, field_of
 from optimizer.solver.highs import lower_bound
 from optimizer.solver.parts import Cheapest, Part, PartBounds, Parts, cheapest, pairs_of, runs_of
 from optimizer.solver.problem import Problem
-from optimizer.solver.relaxation import excerpt, lowered, relaxed_model
+from optimizer.solver.relaxation import applies, excerpt, lowered, relaxed_model
 from optimizer.solver.schedules import Schedules
 from optimizer.solver.search import Found, SearchInterrupted, SolverName, best_of
 from optimizer.solver.timetable import Timed, Timetable, timetable
@@ -31,6 +32,9 @@ SECONDS_FOR_A_PART = 4.0
 
 SECONDS_FOR_ALL = 8.0
 """The same for an assignment of all runs."""
+
+MOST_PRICED = 30
+"""Timetables of an assignment that are priced one after another, while the next may still cost less than the best plan."""
 
 MET = 1e-6
 """Relative difference within which a bound meets a plan: what solvers in floating point and whole units may hide."""
@@ -65,6 +69,8 @@ class Decomposition:
     _seconds: dict[Parts, float] = field(default_factory=dict)
     _asked: dict[Parts, float] = field(default_factory=dict)
     _priced: dict[Parts, list[Timetable]] = field(default_factory=dict)
+    _stuck: float = np.inf
+    """Least bound of the assignments of which no more can be found out."""
 
     def __post_init__(self) -> None:
         """Start with what single runs cost."""
@@ -91,15 +97,19 @@ class Decomposition:
         try:
             while not self._is_over():
                 first = cheapest(self.bounds, self._asked, self.limit)
-                self.bound = max(self.bound, first.value)
-                if self.settings.progress:
-                    self.settings.progress(None if self.best is None else self.best.bound, self.bound)
+                self.bound = max(self.bound, min(first.value, self._stuck))
+                self._tell()
                 if not first.parts:
                     break
                 self._look_at(first)
         except KeyboardInterrupt:
             raise SearchInterrupted(replace(self.answer(), interrupted=True)) from None
         return self.answer()
+
+    def _tell(self) -> None:
+        if self.settings.progress:
+            bound = Decimal(self.bound) if np.isfinite(self.bound) else None
+            self.settings.progress(None if self.best is None else self.best.bound, bound)
 
     def _is_over(self) -> bool:
         return self.ends is not None and time.monotonic() > self.ends
@@ -201,6 +211,8 @@ class Decomposition:
         if found.runs:
             known.append(found.runs)
             self._plan(parts, found.runs)
+        if len(known) == MOST_PRICED and value < self.limit:
+            self._stuck, self._asked[parts] = min(self._stuck, value), np.inf
         if found.outcome not in ("optimal", "infeasible"):
             self._seconds[parts] = 4 * seconds
 
@@ -230,7 +242,11 @@ class Decomposition:
         columns = Columns(groups, -np.inf, complete=False)
         left = self._left(SECONDS_FOR_ALL)
         found = best_of(self.problem, self.known.outlook, columns, self.name, left, unique=self.unique)
-        if found.status == "optimal" and found.bound is not None and float(found.bound) < self.value:
+        if found.status != "optimal" or found.bound is None:
+            return
+        if float(found.bound) < self.bounds.total(parts) - MET * abs(self.bounds.total(parts)):
+            raise InternalError("a plan costs less than the bounds of its runs allow: no answer is given")
+        if float(found.bound) < self.value:
             self.best = found
 
     def _schedule(self, block: Sequence[tuple[int, int]], runs: Timetable) -> Schedules:
@@ -244,6 +260,33 @@ class Decomposition:
         return Schedules(slots, starts, np.array([modes], dtype=np.int64), np.zeros(1), np.full(1, -np.inf))
 
 
+def is_decomposable(problem: Problem) -> bool:
+    """Return whether this search bounds plans of a problem well: what is bought costs money, and earns none by its use."""
+    scenario = problem.frame.scenario
+    counted = scenario.objective == "cost" and scenario.after_run.policy != "use"
+    return problem.windows is not None and counted and applies(problem)
+
+
 def decomposed(problem: Problem, name: SolverName, settings: Settings, *, unique: bool) -> Found:
-    """Return the best plan of many runs with its proof."""
-    return Decomposition(problem, name, settings, unique).run()
+    """Return the best plan of many runs with its proof; that there is none is proven twice, with CP-SAT set up differently.
+
+    Args:
+        problem: The problem; it must be decomposable.
+        name: Solver of the compact model.
+        settings: Its settings.
+        unique: Whether ties between equal plans are broken.
+
+    Raises:
+        InternalError: a plan costs less than its bounds allow, or the two proofs disagree.
+        SearchInterrupted: Ctrl-C, with the best plan so far.
+    """
+    started = time.monotonic()
+    found = Decomposition(problem, name, settings, unique).run()
+    if found.status != "infeasible":
+        return found
+    again = Decomposition(problem, name, replace(settings.since(started), variant=1), unique).run()
+    if again.choice is not None:
+        raise InternalError(
+            "CP-SAT finds no timetable of the runs, and one when it is set up differently: no answer is given"
+        )
+    return again

@@ -45,6 +45,10 @@ SAFE = 1e-6
 """Relative margin by which a bound in floating point is lowered."""
 
 
+ROUGH = 0.01
+"""Relative gap at which the relaxation of a first proof may stop: that there is no plan shows before, and its dual bound holds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Relaxed:
     """What the relaxation proves.
@@ -101,7 +105,7 @@ def first_proof(problem: Problem, settings: Settings) -> tuple[Found | None, Dec
     """
     if problem.windows is None:
         return None, None
-    found = relaxed(problem, settings)
+    found = relaxed(problem, replace(settings, gap=ROUGH))
     if found.outcome != "infeasible":
         return None, found.bound
     proof = "the node-day relaxation was proved infeasible by HiGHS and by CP-SAT"
