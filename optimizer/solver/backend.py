@@ -27,6 +27,7 @@ class Settings:
         time_limit_s: Wall seconds left; None = no limit.
         progress: Told about incumbents and bounds.
         gap: Relative gap at which a backend may stop.
+        light: Whether presolve is kept short, for models that are solved many times.
         hint: Values of all variables to start from; empty = none.
         variant: 0 the usual configuration, 1 a different one for a second proof.
     """
@@ -37,6 +38,7 @@ class Settings:
     progress: Progress | None = None
     gap: float = 0.0
     variant: int = 0
+    light: bool = False
     hint: Sequence[int] = ()
 
     def since(self, started: float) -> Settings:

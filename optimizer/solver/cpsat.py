@@ -118,6 +118,8 @@ def configured(settings: Settings) -> cp_model.CpSolver:
     if settings.time_limit_s is not None:
         parameters.max_time_in_seconds = max(settings.time_limit_s, 0.01)
     parameters.relative_gap_limit = settings.gap
+    if settings.light:
+        parameters.cp_model_probing_level = 0
     if settings.variant:
         parameters.linearization_level = 2
         parameters.symmetry_level = 0

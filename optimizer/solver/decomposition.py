@@ -17,7 +17,7 @@ from itertools import combinations
 import numpy as np
 
 from optimizer.errors import InternalError
-from optimizer.solver.backend import Settings
+from optimizer.solver.backend import MOMENT, Settings
 from optimizer.solver.columns import Columns, field_of
 from optimizer.solver.highs import lower_bound
 from optimizer.solver.parts import Cheapest, Part, PartBounds, Parts, cheapest, pairs_of, runs_of
@@ -116,7 +116,7 @@ class Decomposition:
 
     def _left(self, seconds: float) -> Settings:
         left = seconds if self.ends is None else min(seconds, self.ends - time.monotonic())
-        return replace(self.settings, time_limit_s=max(0.01, left), progress=None)
+        return replace(self.settings, time_limit_s=max(MOMENT, left), progress=None)
 
     def answer(self) -> Found:
         """Return what is known."""
@@ -228,7 +228,9 @@ class Decomposition:
         """Ask for the timetable of some parts; of all with energy priced by the day, once one is known."""
         cutoff, left = None if np.isinf(room) else Decimal(room), self._left(seconds)
         places = self._places(parts)
-        found = timetable(self.whole, places, left, cutoff, free=free, exact=bool(known), known=known)
+        found = timetable(
+            self.whole, places, replace(left, light=True), cutoff, free=free, exact=bool(known), known=known
+        )
         if found.interrupted:
             raise KeyboardInterrupt
         return found

@@ -74,10 +74,12 @@ class Lower(NamedTuple):
 
 
 def lower_bound(model: LinearModel, objective: Terms, settings: Settings) -> Lower:
-    """Return what HiGHS finds out about a model with continuous variables."""
+    """Return what HiGHS finds out about a model with continuous variables; without presolve when it is to be light."""
     QuietHighs.resetGlobalScheduler(True)  # noqa: FBT003 - the library's argument has no name
     solver = QuietHighs()  # type: ignore[no-untyped-call]  # highspy leaves its constructor untyped
     _configure(solver, settings)
+    if settings.light:
+        solver.setOptionValue("presolve", "off")  # of large models it takes most of the time, and gains little
     solver.passModel(_translate(model, objective))
     solver.run()
     dual, outcome = solver.getInfo().mip_dual_bound * OBJECTIVE_UNIT, _outcome(solver)

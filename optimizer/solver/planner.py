@@ -49,6 +49,9 @@ NOISE = Decimal("1e-6")
 FEW_RUNS = 3
 """Runs up to which all schedules may be tried when the search of their pools leaves something open."""
 
+MANY_RUNS = 5
+"""Runs from which on the relaxation of all of them bounds plans better than what the search of their pools knows early."""
+
 SHARE_OF_POOLS = 0.7
 """Share of the time limit that the search of their pools then has."""
 
@@ -260,7 +263,8 @@ def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique
     if solver == "enumerate":
         return enumerate_plans(prepared.problem)
     started = time.monotonic()
-    answer, bound = first_proof(prepared.problem, settings)
+    few = len(prepared.problem.frame.scenario.workloads) < MANY_RUNS and is_decomposable(prepared.problem)
+    answer, bound = first_proof(prepared.problem, settings, bounded=not few)
     if answer is not None:
         return answer
     limit = settings.time_limit_s

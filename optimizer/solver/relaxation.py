@@ -79,16 +79,17 @@ class RelaxedModel:
     objective: Mapping[int, int]
 
 
-def relaxed(problem: Problem, settings: Settings) -> Relaxed:
-    """Return a bound on every plan of a problem, or the proof that there is none."""
+def relaxed(problem: Problem, settings: Settings, *, bounded: bool = True) -> Relaxed:
+    """Return a bound on every plan of a problem (where it is asked for), or the proof that there is none."""
     if not applies(problem):
         return Relaxed("unknown")
     model = relaxed_model(problem)
-    status, bound, _ = lower_bound(model.builder.model, model.objective, settings)
+    light = replace(settings, light=True)
+    status, bound, _ = lower_bound(model.builder.model, model.objective if bounded else {}, light)
     if status == "infeasible":
-        second = CpSat().solve(model.builder.model, {}, settings)
+        second = CpSat().solve(model.builder.model, {}, light)
         return Relaxed("infeasible") if second.outcome == "infeasible" else Relaxed("unknown")
-    if bound is None or not model.objective:
+    if bound is None or not model.objective or not bounded:
         return Relaxed("unknown")
     return Relaxed("bounded", lowered(bound, model.digits))
 
@@ -98,14 +99,15 @@ def lowered(bound: float, digits: int) -> Decimal:
     return Decimal(int(bound - SAFE * abs(bound)) - 1).scaleb(-digits)
 
 
-def first_proof(problem: Problem, settings: Settings) -> tuple[Found | None, Decimal | None]:
+def first_proof(problem: Problem, settings: Settings, *, bounded: bool = True) -> tuple[Found | None, Decimal | None]:
     """Return the answer the relaxation gives by itself, if any, else a bound on every plan, if any.
 
-    Only problems with more runs than can be listed are asked: others are proven by the compact model at once.
+    Only problems with more runs than can be listed are asked: others are proven by the compact model at once. The bound
+    takes some seconds; where a search has better ones soon, only a proof that there is no plan is worth them.
     """
     if problem.windows is None:
         return None, None
-    found = relaxed(problem, replace(settings, gap=ROUGH))
+    found = relaxed(problem, replace(settings, gap=ROUGH), bounded=bounded)
     if found.outcome != "infeasible":
         return None, found.bound
     proof = "the node-day relaxation was proved infeasible by HiGHS and by CP-SAT"
