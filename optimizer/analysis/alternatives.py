@@ -15,7 +15,7 @@ from optimizer.cost.choice import Choice
 from optimizer.cost.plan_cost import Priced
 from optimizer.io.library import Library
 from optimizer.io.loaded import Loaded
-from optimizer.results import Conflict, Number, Result
+from optimizer.results import Amount, Conflict, Number, Result
 from optimizer.schema.scenario import Scenario
 from optimizer.solver.assemble import priced
 from optimizer.solver.bounds import MARGIN, bounder
@@ -48,6 +48,8 @@ class Alternative(Result):
     """What is worse than in the best plan."""
     gains: tuple[str, ...]
     """What is better or different."""
+    amounts: tuple[Amount, ...] = ()
+    """Amounts of money in what it gives up and gains."""
 
 
 class Alternatives(Result):
@@ -198,7 +200,8 @@ def _first_year_cost(price: Priced) -> Decimal:
 def _described(choice: Choice, best: _Best) -> Alternative:
     frame = best.prepared.problem.frame
     own, reference = priced(choice, frame), priced(best.choice, frame)
-    worse, better = _differences(choice, own, best.choice, reference, frame.scenario.currency)
+    money = _money_differences(own, reference, frame.scenario.currency)
+    worse, better = _differences(choice, best.choice, money)
     return Alternative(
         total=own.total,
         npv=own.npv,
@@ -210,6 +213,7 @@ def _described(choice: Choice, best: _Best) -> Alternative:
         awards=tuple(f"{taken.units} x {'/'.join(taken.option.offer_key)}" for taken in choice.taken),
         gives_up=worse,
         gains=better,
+        amounts=tuple(amount for amount, _, _ in money),
     )
 
 
@@ -221,25 +225,32 @@ def _vendors(choice: Choice) -> set[str]:
     return {taken.option.quote.vendor for taken in choice.taken}
 
 
-def _differences(
-    choice: Choice, own: Priced, other: Choice, reference: Priced, currency: str
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what a plan gives up and gains against another, in words with figures."""
-    money = [
+def _money_differences(own: Priced, reference: Priced, currency: str) -> list[tuple[Amount, bool, str]]:
+    """Return the amounts by which a plan differs from another: without sign, whether it is more, of what."""
+    money = (
         ("present value", own.npv - reference.npv),
         ("cash in the first year", _first_year_cost(own) - _first_year_cost(reference)),
-    ]
-    amounts = [(round_money(more, currency), f"{currency} {{}} {what}", "more", "less") for what, more in money]
-    counts = [
+    )
+    rounded = [(round_money(more, currency), what) for what, more in money]
+    return [(Amount.written(abs(more), currency), more > 0, what) for more, what in rounded if more]
+
+
+def _differences(
+    choice: Choice, other: Choice, money: Sequence[tuple[Amount, bool, str]]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what a plan gives up and gains against another, in words with figures."""
+    figures = [
         (Decimal((choice.last_run - other.last_run).days), "day {}", "later", "earlier"),
         (Decimal(_awarded(choice) - _awarded(other)), "node {}", "more", "fewer"),
         (Decimal(len(_vendors(choice)) - len(_vendors(other))), "vendor {}", "more", "fewer"),
     ]
-    figures = [*amounts, *((more, _noun(more, words), up, down) for more, words, up, down in counts)]
-    worse = tuple(f"{more:,f} {words.format(up)}" for more, words, up, _ in figures if more > 0)
-    better = [f"{-more:,f} {words.format(down)}" for more, words, _, down in figures if more < 0]
+    counts = [(more, _noun(more, words), up, down) for more, words, up, down in figures]
+    worse = [f"{amount.text} more {what}" for amount, is_more, what in money if is_more]
+    worse += [f"{more:,f} {words.format(up)}" for more, words, up, _ in counts if more > 0]
+    better = [f"{amount.text} less {what}" for amount, is_more, what in money if not is_more]
+    better += [f"{-more:,f} {words.format(down)}" for more, words, _, down in counts if more < 0]
     changed = sorted(_vendors(choice) - _vendors(other))
-    return worse, (*better, *(f"buys from {vendor}" for vendor in changed))
+    return tuple(worse), (*better, *(f"buys from {vendor}" for vendor in changed))
 
 
 def _noun(number: Decimal, words: str) -> str:

@@ -11,7 +11,7 @@ from optimizer.analysis.switch import earlier
 from optimizer.cost.choice import Choice
 from optimizer.cost.frame import Frame
 from optimizer.errors import InputError
-from optimizer.results import Number, Result
+from optimizer.results import Amount, Number, Result
 from optimizer.schema.base import EvidenceLevel
 from optimizer.solver.plans import objective_unit, objective_value
 
@@ -41,6 +41,8 @@ class Worth(Result):
     """Improvement of the objective; zero when nothing improves; None when it was not proven."""
     unit: str
     """Unit of the objective."""
+    amounts: tuple[Amount, ...] = ()
+    """Amounts of money in the step."""
 
 
 def worth_of_one_more(choice: Choice, bench: Bench) -> tuple[Worth, ...]:
@@ -51,17 +53,23 @@ def worth_of_one_more(choice: Choice, bench: Bench) -> tuple[Worth, ...]:
 
 
 def _worth(limit: str, step: str, sets: list[str], value: Decimal, bench: Bench) -> Worth:
-    unit, more_is_better = objective_unit(bench.prepared()), bench.inputs.frame.scenario.objective == "capacity"
+    scenario = bench.inputs.frame.scenario
+    unit, more_is_better = objective_unit(bench.prepared()), scenario.objective == "capacity"
+    amounts = (_more_money(scenario.currency),) if limit in ("budget", "budget_year") else ()
     gain: Decimal | None = None
     try:
         prepared = bench.prepared(bench.changed(sets))
         found = bench.decide(prepared)
     except InputError:
-        return Worth(limit=limit, step=step, set=" ".join(sets), worth=None, unit=unit)
+        return Worth(limit=limit, step=step, set=" ".join(sets), worth=None, unit=unit, amounts=amounts)
     if found.choice is not None and found.status == "optimal":
         other = objective_value(found.choice, prepared)
         gain = max(Decimal(0), other - value if more_is_better else value - other)
-    return Worth(limit=limit, step=step, set=" ".join(sets), worth=gain, unit=unit)
+    return Worth(limit=limit, step=step, set=" ".join(sets), worth=gain, unit=unit, amounts=amounts)
+
+
+def _more_money(currency: str) -> Amount:
+    return Amount.written(MORE_MONEY, currency, ",.0f")
 
 
 _Step = tuple[str, str, list[str]]
@@ -76,13 +84,13 @@ def _steps(choice: Choice, frame: Frame) -> Iterator[_Step]:
         for zone, room in (site.zones or {}).items():
             key = f"sites.{name}.zones.{zone}.racks={room.racks + MORE_RACKS}"
             yield "racks", f"+{MORE_RACKS} rack in {name}/{zone}", [key]
-    budget, currency = scenario.budget, scenario.currency
+    budget, money_step = scenario.budget, _more_money(scenario.currency).text
     if budget.total is not None:
         more = frame.amount(budget.total) + MORE_MONEY
-        yield "budget", f"+{MORE_MONEY:,.0f} {currency}", [f"budget.total={more:f}"]
+        yield "budget", f"+{money_step}", [f"budget.total={more:f}"]
     for year, money in budget.by_fiscal_year.items():
         more = frame.amount(money) + MORE_MONEY
-        yield "budget_year", f"+{MORE_MONEY:,.0f} {currency} in {year}", [f"budget.by_fiscal_year.{year}={more:f}"]
+        yield "budget_year", f"+{money_step} in {year}", [f"budget.by_fiscal_year.{year}={more:f}"]
     for name, work in scenario.workloads.items():
         if work.deadline is not None:
             later = work.deadline + dt.timedelta(MORE_DAYS)

@@ -98,12 +98,15 @@ def _on_terminal(console: Console, screen: RenderableType) -> None:
     say(captured.get())
 
 
-def progress(output: OutputOptions) -> Callable[[Decimal, Decimal], None] | None:
+def progress(output: OutputOptions) -> Callable[[Decimal, Decimal | None], None] | None:
     """Return what tells incumbent, bound and gap on stderr while solving; None when nobody watches."""
     if output.quiet or not sys.stderr.isatty():
         return None
 
-    def tell(incumbent: Decimal, bound: Decimal) -> None:
+    def tell(incumbent: Decimal, bound: Decimal | None) -> None:
+        if bound is None:  # found among a part of the runs
+            print(f"best {incumbent:,.0f}", file=sys.stderr)
+            return
         gap = abs(incumbent - bound) / max(abs(incumbent), Decimal(1))
         print(f"best {incumbent:,.0f}, bound {bound:,.0f}, gap {gap:.2%}", file=sys.stderr)
 

@@ -94,13 +94,20 @@ def report(
     library: LibraryOptions,
     lang: Annotated[Lang, typer.Option(help="Language of the document.")] = Lang.EN,
     currency: Annotated[
-        str | None, typer.Option(metavar="CUR", help="Convert every figure at the plan's exchange rates.")
+        str | None,
+        typer.Option(
+            metavar="CUR",
+            help="Convert every amount at the plan's exchange rates; quoted prices and what is marked as stated stay beside.",
+        ),
     ] = None,
     redact: Annotated[
         list[Redact] | None,
         typer.Option(help="Withhold every amount of money, totals too; or vendors, quotes, regions and files."),
     ] = None,
-    rows: Annotated[Rows, typer.Option(help="Rows of a .csv: orders by lot, or payments by day.")] = Rows.ORDERS,
+    rows: Annotated[
+        Rows,
+        typer.Option(help="Rows of a .csv: orders by lot, or payments by day; each adds up to the cost of its award."),
+    ] = Rows.ORDERS,
 ) -> None:
     """Write a plan as a document: everything comes from the plan file, whatever happened to its inputs since."""
     from optimizer.report.language import Language

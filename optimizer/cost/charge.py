@@ -37,6 +37,19 @@ class Factor(NamedTuple):
     exponent: Decimal | None = None
 
 
+EXCHANGE_RATE = "exchange rate"
+"""How the name of a factor begins that turns an amount of one currency into another."""
+
+WITHOUT_TAX = "without tax"
+"""Name of the factor that takes the tax out of a price that includes it."""
+
+BY_THE_DAY = "hours per day"
+"""Name of the factor of what is rented for so many days."""
+
+BEYOND_COMMITMENT = "hours beyond commitment"
+"""Name of the factor that counts the hours of reserved capacity that are paid by use."""
+
+
 def stated(name: str, money: Money, unit: str, source: str, frame: Frame, currency: str | None = None) -> Factor:
     """Return an amount as a file states it, in the scenario's currency.
 
@@ -63,7 +76,7 @@ def exchange_factors(written: str, frame: Frame) -> tuple[Factor, ...]:
     """Return the exchange rates that turn an amount of a currency into the scenario's."""
     day = frame.scenario.fx.date if frame.scenario.fx else None
     return tuple(
-        power(f"exchange rate {code}", rate, Decimal(exponent), unit, f"scenario fx, {day}")
+        power(f"{EXCHANGE_RATE} {code}", rate, Decimal(exponent), unit, f"scenario fx, {day}")
         for code, rate, exponent, unit in frame.rates(written)
     )
 
@@ -90,6 +103,7 @@ class Charge:
         budget: Whether budgets count it (residual and after-run value do not).
         contingent: Whether contingency is added on it.
         award: Index of the award it goes with; None for what several share.
+        lot: Index of the lot of the award it is for; None for what does not go by lot.
     """
 
     item: str
@@ -98,6 +112,7 @@ class Charge:
     budget: bool = True
     contingent: bool = False
     award: int | None = None
+    lot: int | None = None
 
     @property
     def amount(self) -> Decimal:

@@ -12,7 +12,18 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from optimizer.cost.after import After
-from optimizer.cost.charge import Cash, Charge, Factor, days, months, on_day, power, stated
+from optimizer.cost.charge import (
+    BEYOND_COMMITMENT,
+    BY_THE_DAY,
+    Cash,
+    Charge,
+    Factor,
+    days,
+    months,
+    on_day,
+    power,
+    stated,
+)
 from optimizer.cost.entries import extra_kw_per_unit
 from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.option import Lot, Option, Piece, net_stated, per_unit
@@ -167,7 +178,7 @@ def hire_charges(piece: Piece) -> list[Charge]:
     block = isinstance(piece.option.offer, BlockOffer)
     factors = (
         _price_factor(piece, "unit and hour"),
-        Factor("hours per day", HOURS_PER_DAY, "h", "calendar"),
+        Factor(BY_THE_DAY, HOURS_PER_DAY, "h", "calendar"),
         Factor("days", count, "day", "plan"),
     )
     charges = [Charge("block", factors, on_day(piece.lot.delivery)) if block else Charge("on_demand", factors, cash)]
@@ -206,7 +217,7 @@ def excess_charges(piece: Piece, run_days: int, paid: dt.date) -> list[Charge]:
 
 def hours_beyond(piece: Piece, hours: Decimal, paid: dt.date) -> list[Charge]:
     """Return what hours beyond the commitment of one reserved unit cost, with non-recoverable tax."""
-    factors = (_price_factor(piece, "unit and hour"), Factor("hours beyond commitment", hours, "h", "plan"))
+    factors = (_price_factor(piece, "unit and hour"), Factor(BEYOND_COMMITMENT, hours, "h", "plan"))
     charges = [Charge("reserved", factors, on_day(paid))]
     return [*charges, *taxes(charges, piece.option)]
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import cached_property
 from math import ceil
 
-from optimizer.cost.charge import Factor, power, stated
+from optimizer.cost.charge import WITHOUT_TAX, Factor, power, stated
 from optimizer.cost.frame import DAY, Frame
 from optimizer.schema.base import Money
 from optimizer.schema.platform import Platform
@@ -185,7 +185,7 @@ def net_stated(name: str, money: Money, unit: str, source: str, option: Option, 
     tax = option.quote.tax
     if not tax.included or not tax.rate:
         return gross
-    untaxed = power("without tax", 1 + tax.rate, Decimal(-1), "share", f"quote {option.quote.quote}, tax")
+    untaxed = power(WITHOUT_TAX, 1 + tax.rate, Decimal(-1), "share", f"quote {option.quote.quote}, tax")
     return gross._replace(value=net_amount(money, option, frame), parts=(*gross.parts, untaxed))
 
 

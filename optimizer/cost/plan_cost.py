@@ -34,7 +34,7 @@ from optimizer.cost.items import (
     training_kw,
     unit_charges,
 )
-from optimizer.cost.option import Piece, award_pieces
+from optimizer.cost.option import Piece, award_pieces, fill_lots
 from optimizer.cost.value import plan_value
 from optimizer.schema.scenario import CostEntry
 from optimizer.units import fiscal_year
@@ -112,10 +112,11 @@ def price(choice: Choice, after: After, frame: Frame) -> Priced:
 
 def award_charges(taken: Taken, runs: Sequence[Run], after: After, frame: Frame) -> Iterator[Charge]:
     """Yield the charges of one award, without ``costs`` entries and contingency."""
+    lots = [lot for lot, _ in fill_lots(taken.option, taken.units)]
     for piece, count in award_pieces(taken.option, taken.units, frame):
-        units = Factor("units", Decimal(count), "unit", "plan")
+        units, lot = Factor("units", Decimal(count), "unit", "plan"), lots.index(piece.lot)
         for charge in (*unit_charges(piece, after, frame), *_usage_charges(piece, runs, frame)):
-            yield charge.times(units)
+            yield replace(charge.times(units), lot=lot)
     yield from order_charges(taken.option, frame)
 
 

@@ -18,6 +18,7 @@ from optimizer.io.reference_prices import amounts_in, reference_prices
 from optimizer.io.references import named_platforms
 from optimizer.io.remark import Remark
 from optimizer.io.shipped import shown
+from optimizer.results import Amount
 from optimizer.schema.base import Precision
 from optimizer.schema.platform import Platform
 from optimizer.schema.quote import PurchaseOffer
@@ -70,21 +71,23 @@ def price_claims(loaded: Loaded) -> Iterator[Remark]:
         usual = amounts_in(published.get(offer.platform, ()), rates)
         if price is None or not usual:
             continue
-        why = _far(price, usual, offer.platform)
-        if why:
+        far = _far(price, usual, offer.platform)
+        if far:
+            against, which = far
+            own, known = (Amount.written(x, loaded.scenario.currency, ",.2f") for x in (price, against))
             place = loaded.quote_documents[quote_id].at(("offers", name, "price"))
-            found = f"{price:,.2f} {loaded.scenario.currency} per accelerator"
-            yield Remark(location=place, found=found, why=f"{why}; check unit, tax, currency and condition")
+            why = f"{price / against:.2f} times {known.text}, {which}; check unit, tax, currency and condition"
+            yield Remark(location=place, found=f"{own.text} per accelerator", why=why, amounts=(own, known))
 
 
-def _far(price: Decimal, usual: Sequence[Decimal], platform: str) -> str:
-    """Return what is wrong with a price beside published ones; empty when nothing is."""
+def _far(price: Decimal, usual: Sequence[Decimal], platform: str) -> tuple[Decimal, str] | None:
+    """Return the published price that a price is far from, and which one it is; None when it is near."""
     low, middle = min(usual), median(usual)
     if price < BELOW_LOWEST * low:
-        return f"{price / low:.2f} times {low:,.2f}, the lowest published price of a new {platform}: the cards alone cost more"
+        return low, f"the lowest published price of a new {platform}: the cards alone cost more"
     if price > ABOVE_MEDIAN * middle:
-        return f"{price / middle:.2f} times {middle:,.2f}, the median published price of a {platform}"
-    return ""
+        return middle, f"the median published price of a {platform}"
+    return None
 
 
 def _rates(scenario: Scenario) -> Mapping[str, Decimal]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optimizer.results import Result
+from optimizer.results import Amount, Result
 
 
 class Remark(Result):
@@ -14,3 +14,5 @@ class Remark(Result):
     """What is there."""
     why: str
     """Why it may matter."""
+    amounts: tuple[Amount, ...] = ()
+    """Amounts of money in both."""

@@ -13,6 +13,7 @@ from optimizer.io.platform_claims import platform_claims, price_claims
 from optimizer.io.prices import price_per_accelerator
 from optimizer.io.remark import Remark
 from optimizer.io.workload_claims import workload_claims
+from optimizer.results import Amount
 from optimizer.schema.quote import PriceState, Quote, RegionOffer, RentalOffer, SiteOffer
 from optimizer.units import add_months
 
@@ -81,9 +82,10 @@ def _far_prices(loaded: Loaded) -> Iterator[Remark]:
         for quote_id, name, price in offers if len(offers) > 2 else ():
             if not FAR_FROM_MEDIAN[0] * middle <= price <= FAR_FROM_MEDIAN[1] * middle:
                 place = loaded.quote_documents[quote_id].at(("offers", name, "price"))
-                why = f"{price / middle:.2f} times the median {middle:,.2f} of {len(offers)} offers for {platform}"
-                found = f"{price:,.2f} {loaded.scenario.currency} per accelerator"
-                yield Remark(location=place, found=found, why=f"{why}; check unit, tax and currency")
+                own, usual = (Amount.written(x, loaded.scenario.currency, ",.2f") for x in (price, middle))
+                why = f"{price / middle:.2f} times the median {usual.text} of {len(offers)} offers for {platform}"
+                why += "; check unit, tax and currency"
+                yield Remark(location=place, found=f"{own.text} per accelerator", why=why, amounts=(own, usual))
 
 
 def _unknown_prices(loaded: Loaded) -> Iterator[Remark]:
@@ -118,8 +120,9 @@ def _arithmetic(loaded: Loaded) -> Iterator[Remark]:
         for position, line in enumerate(offer.lines):
             if line.printed and line.computed and line.printed != line.computed:
                 place = loaded.quote_documents[quote_id].at(("offers", name, "lines", position))
-                why = f"Recomputed it is {line.computed}"
-                yield Remark(location=place, found=f"{line.item} printed as {line.printed}", why=why)
+                currency = loaded.quotes[quote_id].currency
+                why = f"Recomputed it is {line.computed} {currency}"
+                yield Remark(location=place, found=f"{line.item} printed as {line.printed} {currency}", why=why)
 
 
 def _dates(loaded: Loaded) -> Iterator[Remark]:

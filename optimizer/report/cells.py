@@ -14,6 +14,9 @@ from optimizer.report.language import Language
 _LARGE_PRICE = 1000
 """Prices from here on are shown to the cent; smaller ones, mostly per hour, to a hundredth of a cent."""
 
+_FACTOR_DIGITS = 12
+"""Digits of a factor: with fewer a product of hundreds of millions is not right to the cent."""
+
 _BETWEEN = {"times": " × ", "sentence": " "}
 
 
@@ -80,7 +83,8 @@ class Writer:
             return self.language.name(family, word)
         if kind == "code":
             return self.code(words)
-        read = {"item": self.language.item, "sentence": self.language.phrase}.get(kind, plain)
+        phrase = self.language.phrase
+        read = {"item": self.language.item, "sentence": phrase, "cited": phrase}.get(kind, plain)
         return self.name(read(words)) if words else ""
 
     def _figure(self, value: Value, figure: Decimal, unit: str) -> str:
@@ -89,12 +93,17 @@ class Writer:
             return language.figure(figure, value.unit) if unit == value.unit else language.money(figure, value.unit)
         if value.kind == "amount":
             return language.headline(figure, value.unit)
-        if value.kind == "price":
+        if value.kind in ("price", "quoted"):
             return f"{language.number(figure, 4 if abs(figure) < _LARGE_PRICE else 2)} {value.unit}"
         if value.kind == "factor":
-            return f"{language.number(figure, 6)} {language.phrase(value.unit)}"
+            return f"{language.number(figure, _decimals(figure))} {language.phrase(value.unit)}"
         if value.kind == "share":
             return language.percent(figure, 0 if figure * 100 == round(figure * 100) else 1)
         if value.kind in ("number", "count"):
             return language.number(figure)
         raise InternalError(f"a {value.kind} holds the number {figure}")
+
+
+def _decimals(factor: Decimal) -> int:
+    """Return the digits behind the point that make twelve in all, zeros in front not counted."""
+    return max(0, _FACTOR_DIGITS - 1 - factor.adjusted())

@@ -12,17 +12,20 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
+from optimizer.results import Amount
 from optimizer.units import round_money
 
 Kind = Literal[
-    "name", "term", "item", "sentence", "money", "amount", "price", "factor", "number", "count", "share", "date", "code"
-]
+    "name", "term", "item", "sentence", "cited", "money", "amount", "price", "quoted", "factor", "number", "count",
+    "share", "date", "code",
+]  # fmt: skip
 """How a value is read.
 
 name: text of a file, shown as it is; term: a key of the terms; item: name of a cost line; sentence: words of a plan,
-translated where a pattern is known; money: an amount to the minor unit; amount: the same,
-shortened for headlines; price: digits as quoted; factor: six digits behind the point, with its unit; number: with a unit; count: whole; share: a fraction shown in per
-cent; date; code: a command, path or checksum.
+translated where a pattern is known; cited: the same from a source outside; money: an amount to the minor unit; amount:
+the same, shortened for headlines; price: of one piece; quoted: the same as its vendor quotes it, which a conversion
+leaves beside the converted one; factor: twelve digits, with its unit, which no conversion touches; number: with a unit;
+count: whole; share: a fraction shown in per cent; date; code: a command, path or checksum.
 """
 
 Scalar = Decimal | int | str | dt.date | None
@@ -35,12 +38,14 @@ class Value:
     Attributes:
         kind: How it is read.
         value: The exact value; None = unknown.
-        unit: ISO currency code of money, amount and price; unit of a number; empty otherwise.
+        unit: ISO currency code of an amount or price; unit of a number; empty otherwise.
+        amounts: Amounts of money in the words.
     """
 
     kind: Kind
     value: Scalar
     unit: str = ""
+    amounts: tuple[Amount, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +214,7 @@ class Document:
     Attributes:
         name: The scenario.
         today: Day of the answer.
-        currency: Currency of its amounts; None when nothing was priced.
+        currency: Currency of its amounts; None when it is not known.
         status: Status of the plan.
         warnings: What may void the report.
         memo: Sections of the decision memo, in the order a committee reads them.
@@ -245,9 +250,14 @@ def item(text: str) -> Value:
     return Value("item", text)
 
 
-def sentence(text: str) -> Value:
-    """Return words that the plan holds."""
-    return Value("sentence", text)
+def sentence(text: str, amounts: tuple[Amount, ...] = ()) -> Value:
+    """Return words that the plan holds, with the amounts of money in them."""
+    return Value("sentence", text, amounts=amounts)
+
+
+def cited(text: str) -> Value:
+    """Return words of a source outside, which stay in its language and currency."""
+    return Value("cited", text)
 
 
 def money(amount: Decimal | None, currency: str) -> Value:
@@ -261,8 +271,13 @@ def headline(amount: Decimal | None, currency: str) -> Value:
 
 
 def price(amount: Decimal | None, currency: str) -> Value:
-    """Return a price with the digits it was quoted with."""
+    """Return a price of one piece, with its own digits."""
     return Value("price", amount, currency)
+
+
+def quoted(amount: Decimal | None, currency: str) -> Value:
+    """Return a price as its vendor quotes it."""
+    return Value("quoted", amount, currency)
 
 
 def factor(value: Decimal, unit: str) -> Value:

@@ -9,12 +9,17 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from math import prod
 
+from optimizer.cost.charge import EXCHANGE_RATE
+from optimizer.cost.items import BEYOND
 from optimizer.errors import InputError, Problem
-from optimizer.results import CashItem, Cost, CostLine
+from optimizer.results import CashItem, Cost, CostLine, Factor
 from optimizer.units import MONEY_DIGITS
 
 OUTSIDE_BUDGET = frozenset({"residual", "after_run_value"})
 """Receipts that budgets do not count."""
+
+PRICE_ITEMS = frozenset({"hardware", "lease", "reserved", "on_demand", "block", "dedicated", BEYOND})
+"""Lines of the price of an offer itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,23 @@ def product(line: CostLine) -> Decimal:
     with localcontext() as context:
         context.prec = MONEY_DIGITS
         return prod((factor.value for factor in line.factors), start=Decimal(1))
+
+
+def is_exchange_rate(factor: Factor) -> bool:
+    """Return whether a factor turns an amount of one currency into another."""
+    return factor.name.startswith(f"{EXCHANGE_RATE} ")
+
+
+def price_factor(line: CostLine) -> Factor | None:
+    """Return the price of one piece as it is stated, with its currency; None when a line has none."""
+    return next((each for each in line.factors if " per " in each.unit and not is_exchange_rate(each)), None)
+
+
+def quoted_prices(cost: Cost, award: int) -> tuple[Factor, ...]:
+    """Return the prices an award is signed at, as its quote states them: several where each unit has that of its break."""
+    own = (line for line in cost.lines if line.award == award and line.item in PRICE_ITEMS)
+    known = {(each.value, each.unit): each for line in own if (each := price_factor(line)) is not None}
+    return tuple(known.values())
 
 
 def streams(cost: Cost) -> tuple[dict[int, int], tuple[Stream, ...]]:

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from optimizer.report import document as parts
 from optimizer.report.cells import Writer
-from optimizer.report.document import Cell, Column, Document, Several, Span, Value
+from optimizer.report.document import Block, Cell, Column, Document, Several, Span, Value
 from optimizer.report.language import Language
 from optimizer.report.scales import Axis, bar_axis, curve_axes
 from optimizer.version import __version__
@@ -28,6 +28,15 @@ _COLOURS = 8
 
 _FOLDED_FROM = 30
 """Rows from which a table or chart is folded away."""
+
+_ANNEXES = frozenset({"cash-by-quarter", "after-run", "worth", "quotes-used"})
+"""Tables of the memo that are printed behind it whatever their length."""
+
+_BRIEF_ROWS = 8
+"""Rows up to which other tables of the memo stay in it on paper."""
+
+_MOST_ROWS = {"conditions": 2, "losers": 2, "awards": 4}
+"""The same of tables whose rows are of several lines."""
 
 PLOT_PX = 220
 """Height of the plot of a chart of curves, pixels."""
@@ -109,6 +118,21 @@ class _View:
     def folded(self, rows: int) -> bool:
         """Return whether so many rows are folded away."""
         return rows >= _FOLDED_FROM
+
+    def annexed(self, block: Block) -> bool:
+        """Return whether a block of the memo is printed behind it: what is drawn, or a list."""
+        if isinstance(block, parts.Table):
+            return block.id in _ANNEXES or len(block.rows) > _MOST_ROWS.get(block.id, _BRIEF_ROWS)
+        return isinstance(block, parts.Bars | parts.Curves)
+
+    def has_annexes(self, document: Document) -> bool:
+        """Return whether anything of the memo is printed behind it."""
+        return any(self.annexed(block) for section in document.memo for block in section.blocks)
+
+    def annexes(self, section: parts.Section) -> str:
+        """Return the captions of what is printed behind the memo, of one of its sections."""
+        apart = [block for block in section.blocks if self.annexed(block)]
+        return self._language.join([self.word(getattr(block, "title", "")) for block in apart])
 
     def bar_axis(self, chart: parts.Bars) -> Axis | None:
         """Return the axis of a bar chart."""

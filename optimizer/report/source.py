@@ -54,8 +54,9 @@ class Source:
 
     @property
     def currency(self) -> str:
-        """Currency of the plan's amounts; empty when nothing was priced."""
-        return self.plan.cost.currency if self.plan.cost else self.plan.objective.currency or ""
+        """Currency of the plan's amounts; of a plan without a price that of its limits; empty when it is not known."""
+        asked = self.loaded.scenario.currency if self.loaded else ""
+        return self.plan.cost.currency if self.plan.cost else self.plan.objective.currency or asked
 
     @property
     def horizon_end(self) -> dt.date | None:

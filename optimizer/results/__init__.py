@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, ConfigDict, PlainSerializer
 
+from optimizer.results.base import Amount as Amount
 from optimizer.results.base import Figure as Figure
 from optimizer.results.base import Number as Number
 from optimizer.results.base import Result as Result
@@ -186,6 +187,8 @@ class Rejection(Result):
     """Unit of both."""
     reason: str
     """One sentence."""
+    amounts: tuple[Amount, ...] = ()
+    """Amounts of money in the reason."""
 
 
 class WorkloadPlan(Result):

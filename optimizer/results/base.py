@@ -33,3 +33,25 @@ class Result(BaseModel):
     """Immutable, closed result record."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, ser_json_inf_nan="null")
+
+
+class Amount(Result):
+    """An amount of money that a text tells, so that whoever shows the text can show it in another currency."""
+
+    text: str
+    """The figure as it stands in the text, with its currency code where the text has it."""
+    amount: Number
+    """What it is."""
+    currency: str
+    """ISO code."""
+
+    @classmethod
+    def written(cls, amount: Decimal, currency: str, form: str = ",f", *, coded: bool = True) -> Amount:
+        """Return an amount with its text: the format specification applied, then the code unless it is left out.
+
+        >>> Amount.written(Decimal("1250000"), "EUR", ",.0f").text
+        '1,250,000 EUR'
+        """
+        return cls(
+            text=f"{amount:{form}} {currency}" if coded else f"{amount:{form}}", amount=amount, currency=currency
+        )

@@ -29,6 +29,8 @@ class CostLine(Result):
     factors: tuple[Factor, ...]
     award: int | None = None
     """Position of the award it goes with; None for what several awards or nodes we have share."""
+    lot: int | None = None
+    """Position of the lot of the award it is for; None for what does not go by lot, and in plans of older versions."""
     schedule: int | None = None
     """Position of its days of payment in ``cost.schedules``; None in plans of older versions."""
 

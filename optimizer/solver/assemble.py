@@ -141,7 +141,9 @@ def _after_run(choice: Choice, policy: Policy, frame: Frame) -> AfterRunCost:
 
 def _line(charge: Charge, schedule: int) -> CostLine:
     factors = tuple(_factor(part) for factor in charge.factors for part in factor.parts or (factor,))
-    return CostLine(item=charge.item, amount=charge.amount, factors=factors, award=charge.award, schedule=schedule)
+    return CostLine(
+        item=charge.item, amount=charge.amount, factors=factors, award=charge.award, lot=charge.lot, schedule=schedule
+    )
 
 
 def _factor(found: charges.Factor) -> Factor:

@@ -14,7 +14,10 @@ MOMENT = 0.01
 
 Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
 Progress = Callable[[Any, Any], None]
-"""Called with (incumbent, bound) of the first objective: a backend passes its integers, the search major units."""
+"""Called with (incumbent, bound) of the first objective: a backend passes its integers, the search major units.
+
+The search passes None for the bound of a model over a part of the runs, which says nothing about all of them.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,7 @@ class Settings:
         progress: Told about incumbents and bounds.
         gap: Relative gap at which a backend may stop.
         light: Whether presolve is kept short, for models that are solved many times.
+        work: Work of one solve, in seconds as CP-SAT counts them whatever the machine; None = no limit (HiGHS has none).
         hint: Values of all variables to start from; empty = none.
         variant: 0 the usual configuration, 1 a different one for a second proof.
     """
@@ -37,6 +41,7 @@ class Settings:
     time_limit_s: float | None = None
     progress: Progress | None = None
     gap: float = 0.0
+    work: float | None = None
     variant: int = 0
     light: bool = False
     hint: Sequence[int] = ()

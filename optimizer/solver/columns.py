@@ -15,9 +15,10 @@ from optimizer.cost.choice import Run
 from optimizer.cost.frame import DAY, Frame
 from optimizer.solver.outlook import Outlook, Slot
 from optimizer.solver.partitions import Block, Field, undominated
+from optimizer.solver.placing import OutOfTimeError
 from optimizer.solver.problem import Column, Pool, Problem, Profile
 from optimizer.solver.profiles import base_starts, with_following
-from optimizer.solver.schedules import OutOfTimeError, Schedules
+from optimizer.solver.schedules import Schedules, empty
 
 MOST_SCHEDULES = 200_000
 """Schedules of a block kept at once; beyond, those with the least bounds, and the answer is no proof."""
@@ -107,9 +108,16 @@ class Blocks:
         return float(found.bound.min()) if len(found) else np.inf
 
     def beam(self, block: Block, each: int) -> Schedules:
-        """Return good schedules of a block, found by keeping so many after each placement; some may be left out."""
+        """Return good schedules of a block, found by keeping so many after each placement; some may be left out.
+
+        None where the time is over.
+        """
         if (block, each) not in self._beams:
-            self._beams[block, each] = self.field.enumeration(block).within(np.inf, each)
+            enumeration = self.field.enumeration(block, self.ends)
+            try:
+                self._beams[block, each] = enumeration.beam(each)
+            except OutOfTimeError:
+                return empty(enumeration.slots).take(np.zeros(1, dtype=bool))
         return self._beams[block, each]
 
     def bound(self, block: Block, cutoff: float) -> float:
@@ -148,8 +156,8 @@ class Blocks:
         if known[1] == -np.inf:
             least = self._without_one(block, cutoff)
             if least <= cutoff:
-                found = self.field.enumeration(block, self.ends).relax().within(cutoff, MOST_SCHEDULES)
-                least = _least(found, max(least, self.field.quick(block)))
+                of_schedules = self.field.enumeration(block, self.ends).relax().least(cutoff, MOST_SCHEDULES)
+                least = max(least, self.field.quick(block), of_schedules)
             known = (cutoff, least if least <= cutoff else np.inf)
             self._parts[block] = known
         return known[1]
@@ -248,15 +256,25 @@ def promising(blocks: Blocks, assignments: int, each: int) -> Columns:
 
 def promising_pools(blocks: Blocks, count: int) -> list[tuple[int, ...]]:
     """Return assignments of pools that look cheap: sets of runs in the pools where good schedules cost least."""
-    field, runs = blocks.field, range(len(blocks.field.names))
+    runs = range(len(blocks.field.names))
     best: dict[tuple[int, ...], list[tuple[float, int]]] = {}
     for size in {*range(1, min(len(runs), LARGEST_SET) + 1), len(runs)}:
         for members in combinations(runs, size):
-            pools = set.intersection(*(set(field.pools_of(run)) for run in members))
-            found = [(blocks.guess(tuple((run, pool) for run in members)), pool) for pool in pools]
-            best[members] = sorted(pair for pair in found if pair[0] < np.inf)[:POOLS_OF_A_SET]
+            best[members] = _best_pools(blocks, members)
     plans = {pools: cost for cost, pools in _partitions(tuple(runs), best)}
     return sorted(plans, key=lambda pools: (plans[pools], pools))[:count]
+
+
+def _best_pools(blocks: Blocks, members: tuple[int, ...]) -> list[tuple[float, int]]:
+    """Return the guessed cost of a set of runs in the pools where it is least, for some pools."""
+    pools = set.intersection(*(set(blocks.field.pools_of(run)) for run in members))
+    sets = {pool: tuple((run, pool) for run in members) for pool in pools}
+    found: list[tuple[float, int]] = []
+    for least, pool in sorted((blocks.field.quick(block), pool) for pool, block in sets.items()):
+        if len(found) == POOLS_OF_A_SET and least >= found[-1][0]:
+            break
+        found = sorted([*found, (blocks.guess(sets[pool]), pool)])[:POOLS_OF_A_SET]
+    return [pair for pair in found if pair[0] < np.inf]
 
 
 def guessed(blocks: Blocks) -> float:

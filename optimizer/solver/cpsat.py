@@ -117,6 +117,8 @@ def configured(settings: Settings) -> cp_model.CpSolver:
     parameters.random_seed = settings.seed
     if settings.time_limit_s is not None:
         parameters.max_time_in_seconds = max(settings.time_limit_s, 0.01)
+    if settings.work is not None:
+        parameters.max_deterministic_time = settings.work
     parameters.relative_gap_limit = settings.gap
     if settings.light:
         parameters.cp_model_probing_level = 0

@@ -8,7 +8,7 @@ a day is rounded down to the next entry of a table.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -17,13 +17,15 @@ import numpy as np
 
 from optimizer.cost.after import After
 from optimizer.cost.charge import with_contingency
+from optimizer.cost.entries import matches, shared_charge, table
 from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.items import HOURS_PER_DAY, idle_kw, order_charges, prices_per_kwh, training_kw
-from optimizer.cost.option import Option, unit_prices
+from optimizer.cost.option import UNLIMITED_UNITS, Option, is_incremental, maximum, unit_prices
 from optimizer.cost.plan_cost import owned_charges, present_value
 from optimizer.cost.value import value_charges
 from optimizer.results import Candidate
 from optimizer.schema.quote import BlockOffer
+from optimizer.schema.scenario import CostEntry
 from optimizer.solver.curves import Costs, Counts, Curve, Worth, curve
 from optimizer.solver.problem import Pool, supply_nodes
 from optimizer.units import fiscal_year, month_end
@@ -36,6 +38,9 @@ LEAST_TABLED = 32
 
 LONGEST_MONTH_DAYS = 31
 """Days of the longest month: no term of n months is longer than n of them."""
+
+NEVER = 10**9
+"""Node-days of a run that fits no window."""
 
 SITUATIONS = 6
 """Last days for which curves are computed anew where hall cost or sale depend on them."""
@@ -65,6 +70,12 @@ class Slot:
     first: int
     last: int
 
+    @cached_property
+    def node_days(self) -> int:
+        """Least nodes x days of a mode that fits its window."""
+        fits = self.days <= self.last - self.first + 1
+        return int((self.needed * self.days)[fits].min(initial=NEVER))
+
 
 class PoolTable:
     """Least costs of one pool by last day, class and units, and of the runs in it."""
@@ -85,6 +96,7 @@ class PoolTable:
         self.base, self.least = curves[0], np.array([one.least for one in curves])
         self.hired = tuple(option for option in pool.options if option.is_hired)
         self.only_term = _only_term(pool)
+        self._most_hired = max((int(slot.needed.max(initial=0)) for slot in slots), default=0)
 
     def classes(self, starts: Counts) -> Counts:
         """Return the class of each start; -1 before anything is ready."""
@@ -92,19 +104,50 @@ class PoolTable:
 
     def awards(self, buckets: Counts, classes: Counts, nodes: Counts) -> Costs:
         """Return the least cost of nodes at once, hires for single runs left out; beyond the table, of what it holds."""
-        units, size = self.base.units(nodes), self.least.shape[2]
+        return self._looked_up(self.least, buckets, classes, nodes)
+
+    def at_some_time(self, buckets: Counts, classes: Counts, nodes: Counts) -> Costs:
+        """Return the least cost of nodes at once on some day of a class or an earlier one."""
+        return self._looked_up(self._earlier, buckets, classes, nodes)
+
+    @cached_property
+    def _earlier(self) -> Costs:
+        return np.minimum.accumulate(self.least, axis=1)
+
+    def most_nodes(self, classes: Counts, awards: Costs) -> Counts:
+        """Return how many nodes at once on a day of a class cost no more than some awards."""
+        rows = self.least.min(axis=0)
+        units = np.zeros(len(classes), dtype=np.int64)
+        for known in np.unique(classes[classes >= 0]):
+            own = classes == known
+            units[own] = np.maximum(np.searchsorted(rows[known], awards[own], side="right") - 1, 0)
+        units[(units == rows.shape[1] - 1) & (classes >= 0)] = self.base.most  # the table ends there
+        return self.pool.owned_nodes + units * self.pool.platform.nodes_per_unit
+
+    def _looked_up(self, table: Costs, buckets: Counts, classes: Counts, nodes: Counts) -> Costs:
+        units, size = self.base.units(nodes), table.shape[2]
         impossible = (units > self.base.most) | ((classes < 0) & (units > 0))
         if not len(self.ready):
             return np.where(impossible, np.inf, 0.0)
-        bucket = buckets if len(self.least) > 1 else np.zeros_like(buckets)
-        known = self.least[bucket, np.maximum(classes, 0), np.minimum(units, size - 1)]
+        bucket = buckets if len(table) > 1 else np.zeros_like(buckets)
+        known = table[bucket, np.maximum(classes, 0), np.minimum(units, size - 1)]
         return np.where(impossible, np.inf, np.where(classes < 0, 0.0, known))
 
     @cached_property
     def hires(self) -> tuple[Hire, ...]:
         """Offers of nodes hired for one run; dedicated systems are not among them."""
         offers = {option.offer_key: option for option in self.hired if not option.is_dedicated}
-        return tuple(_hire(option, self.frame) for option in offers.values())
+        return tuple(_hire(option, self._most_hired, self.frame, alone=len(offers) == 1) for option in offers.values())
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether it has contracts that end, or hires."""
+        return any(not option.is_purchase for option in self.pool.options)
+
+    @cached_property
+    def is_per_run(self) -> bool:
+        """Whether each run pays for itself alone: nothing is there but what is hired for it."""
+        return bool(self.hired) and not self.pool.owned_nodes and all(option.is_hired for option in self.pool.options)
 
     @cached_property
     def per_run(self) -> float:
@@ -153,26 +196,50 @@ class Hire:
     """The least price of a hired node.
 
     Attributes:
-        per_day: Price of a day, undiscounted.
+        per_day: Nodes hired for a run -> price of one of them for a day, undiscounted; no less for fewer nodes.
         wait: Days it is hired before the run starts.
+        most: Nodes there are.
         lengths: Days in use -> days of the shortest block (unending where none is long enough); None by the hour.
     """
 
-    per_day: float
+    per_day: Costs
     wait: int
+    most: int
     lengths: Costs | None
 
 
-def _hire(option: Option, frame: Frame) -> Hire:
+def _hire(option: Option, most: int, frame: Frame, *, alone: bool) -> Hire:
     tax = option.quote.tax
     kept = 1.0 if tax.recoverable else 1.0 + float(tax.rate)
-    least = min(price for _, price in unit_prices(option, frame))
+    there = min(maximum(option), UNLIMITED_UNITS) * option.platform.nodes_per_unit
     first, wait = option.lots[0].delivery, (option.lots[0].ready - option.lots[0].delivery).days
     lengths = None
     if isinstance(option.offer, BlockOffer):
         ends = [option.hire_end(first + day * DAY) for day in range((frame.horizon - frame.today).days + wait)]
         lengths = np.array([np.inf, *((end - first).days + 1 if end else np.inf for end in ends)], dtype=np.float64)
-    return Hire(float(least * HOURS_PER_DAY) * kept / option.platform.nodes_per_unit, wait, lengths)
+    return Hire(float(HOURS_PER_DAY) * kept * _per_node(option, most, frame, alone=alone), wait, there, lengths)
+
+
+def _per_node(option: Option, most: int, frame: Frame, *, alone: bool) -> Costs:
+    """Return the least price of a node and hour when up to 0, 1, 2 … nodes are hired, of this offer and of others.
+
+    The cheapest order of at least so many units counts. Where other offers may serve a part, so does one of fewer.
+    """
+    nodes = option.platform.nodes_per_unit
+    units = -(-np.arange(1, most + 1) // nodes)
+    rows = [(first, float(price)) for first, price in unit_prices(option, frame)]
+    least = option.offer.units.min
+    orders = np.union1d(units, [least, *(first for first, _ in rows)])
+    orders = orders[(orders >= least) & (orders >= rows[0][0]) & (orders <= maximum(option))]
+    firsts, prices = np.array([first for first, _ in rows]), np.array([price for _, price in rows])
+    if is_incremental(option):
+        inside = np.clip(orders[:, None] - firsts + 1, 0, np.diff(firsts, append=UNLIMITED_UNITS))
+        total = inside @ prices
+    else:
+        total = orders * prices[np.searchsorted(firsts, orders, side="right") - 1]
+    cheapest = np.append(np.minimum.accumulate(total[::-1])[::-1], np.inf)
+    each = cheapest[np.searchsorted(orders, units)] / (np.arange(1, most + 1) if alone else units * nodes)
+    return np.concatenate([[0.0], each if alone else np.minimum.accumulate(each)])
 
 
 class Outlook:
@@ -200,7 +267,42 @@ class Outlook:
         self.today = np.array([float(frame.discount(frame.today + day * DAY)) for day in range(horizon + 1)])
         self.days = np.concatenate([[0.0], np.cumsum(self.later)])
         self._cashes: dict[tuple[str, str | None], Costs] = {}
+        self._upkeeps: dict[str, Costs] = {}
         self.constant = self._constant()
+
+    @cached_property
+    def budgets(self) -> tuple[str | None, ...]:
+        """Fiscal years with a budget; None for that of all years."""
+        budget = self.frame.scenario.budget
+        return (*([None] if budget.total is not None else ()), *budget.by_fiscal_year)
+
+    @property
+    def is_end_priced(self) -> bool:
+        """Whether the last day of the last run matters to what is minimised."""
+        return len(self.lasts) > 1 or self.frame.scenario.objective == "time"
+
+    def upkeep(self, pools: Collection[int]) -> Costs | None:
+        """Return what entries that recur for the cluster cost at least on all days before each, where every award has them.
+
+        None where no entry is sure, or where nodes we have need no award.
+        """
+        options = [option for pool in pools for option in self.pools[pool].options]
+        if not options or any(self.pools[pool].owned_nodes for pool in pools):
+            return None
+        known = [entry for entry in self.frame.scenario.costs if entry.per == "cluster" and entry.every != "once"]
+        sure = [entry for entry in known if all(matches(entry, one.offer, one.platform) for one in options)]
+        return sum((self._each_day(entry) for entry in sure), np.zeros(len(self.today) + 1)) if sure else None
+
+    def _each_day(self, entry: CostEntry) -> Costs:
+        if entry.name not in self._upkeeps:
+            least = min((amount for _, amount in table(entry, self.frame)), key=lambda amount: amount.value)
+            idle, option = After("idle", self.frame.last_day), self.pools[0].options[0]
+            days = [self.frame.today + number * DAY for number in range(len(self.today))]
+            charges = [shared_charge(entry, least, [(option, day, day)], idle, self.frame) for day in days]
+            full = [with_contingency([charge], self.frame) if charge else [] for charge in charges]
+            costs = [float(sum(present_value(one, self.frame) for one in own)) for own in full]
+            self._upkeeps[entry.name] = np.maximum(np.concatenate([[0.0], np.cumsum(costs)]), 0.0)
+        return self._upkeeps[entry.name]
 
     def buckets(self, ends: Counts) -> Counts:
         """Return the tabled last day at or before each."""
@@ -266,22 +368,41 @@ class Outlook:
         one = float(training_kw(card) - idle_kw(card)) if self.pools[slot.pool].site else 0.0
         return np.array([mode.nodes * one for mode in slot.modes])
 
-    def hire(self, slot: Slot, modes: Counts, starts: Counts) -> Costs:
-        """Return what one node hired for a run costs at least; infinite where none is."""
-        least = np.full(np.broadcast(modes, starts).shape, np.inf)
+    def hire(self, slot: Slot, modes: Counts, starts: Counts, nodes: Counts) -> Costs:
+        """Return what hiring some nodes for runs costs at least, of each run as many; infinite where there are not so many."""
         days = slot.days[modes]
+        prices, most = [], []
         for hire in self.tables[slot.pool].hires:
             first = np.maximum(starts - hire.wait, 0)
             if hire.lengths is None:
                 cost = self.days[starts + days] - self.days[first]
             else:  # in full on the first day
                 cost = hire.lengths[days + hire.wait] * self.today[first]
-            least = np.minimum(least, hire.per_day * cost)
-        return least
+            prices.append(hire.per_day[nodes] * cost)
+            most.append(hire.most)
+        return _cheapest_first(np.array(prices), np.array(most), nodes)
 
     def system(self, slot: Slot) -> float:
         """Return what a run on a dedicated system costs at least; zero elsewhere."""
         return self.tables[slot.pool].per_run * float(self.later[-1])
+
+
+def _cheapest_first(prices: Costs, most: Counts, nodes: Counts) -> Costs:
+    """Return what some nodes cost when the offer with the least price gives as many as it has, then the next.
+
+    Args:
+        prices: Offer x row -> price of a node.
+        most: Nodes of each offer.
+        nodes: Nodes of each row.
+    """
+    total, left = np.zeros(len(nodes)), nodes.copy()
+    order = np.argsort(prices, axis=0, kind="stable")
+    for place in order:
+        taken = np.minimum(left, most[place])
+        price = prices[place, np.arange(len(nodes))]
+        total += np.where(taken > 0, price, 0.0) * taken
+        left = left - taken
+    return np.where(left > 0, np.inf, total)
 
 
 def _tabled(slots: Sequence[Slot]) -> int:

@@ -7,7 +7,7 @@ the runs into blocks with pools; its cost is at least the sum of the blocks' bou
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 import numpy as np
@@ -16,9 +16,11 @@ from optimizer.cost.frame import DAY, Frame
 from optimizer.cost.option import Option
 from optimizer.schema.quote import ReservedOffer
 from optimizer.solver.curves import Costs, Counts
+from optimizer.solver.least import Least, crowded, least
 from optimizer.solver.outlook import Outlook, Slot
+from optimizer.solver.placing import Enumeration
 from optimizer.solver.problem import Pool
-from optimizer.solver.schedules import Enumeration, Least, Schedules, least
+from optimizer.solver.schedules import Schedules
 from optimizer.units import add_months
 
 Block = tuple[tuple[int, int], ...]
@@ -42,6 +44,7 @@ class Field:
     names: tuple[str, ...]
     slots: Mapping[tuple[int, int], Slot]
     known: Mapping[tuple[int, int], Least]
+    _together: dict[Block, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, frame: Frame, outlook: Outlook, slots: Sequence[Slot]) -> Field:
@@ -49,7 +52,7 @@ class Field:
         names = tuple(frame.scenario.workloads)
         keyed = {(names.index(slot.workload), slot.pool): slot for slot in slots}
         known = {key: least(slot, outlook) for key, slot in keyed.items()}
-        possible = {key for key, one in known.items() if np.isfinite(one.awards)}
+        possible = {key for key, one in known.items() if np.isfinite(one.awards + one.running)}
         return cls(frame, outlook, names, {k: keyed[k] for k in possible}, {k: known[k] for k in possible})
 
     def pools_of(self, workload: int) -> list[int]:
@@ -62,11 +65,18 @@ class Field:
         return {self.names.index(name) for name in self.frame.scenario.workloads[self.names[workload]].after}
 
     def quick(self, block: Block) -> float:
-        """Return a bound of a block from its runs alone: in each pool the dearest, and what each run draws."""
-        dearest: dict[int, float] = {}
-        for workload, pool in block:
-            dearest[pool] = max(dearest.get(pool, -np.inf), self.known[workload, pool].awards)
-        return sum(dearest.values()) + sum(self.known[key].running for key in block)
+        """Return a bound of a block without its schedules: in each pool what its runs need, and what each run draws."""
+        pools: dict[int, list[tuple[int, int]]] = {}
+        for key in block:
+            pools.setdefault(key[1], []).append(key)
+        return sum(self._of_pool(tuple(own)) for own in pools.values()) + sum(self.known[key].running for key in block)
+
+    def _of_pool(self, runs: Block) -> float:
+        """Return the least awards of some runs in a pool: of the dearest, and of all their node-days in their windows."""
+        if runs not in self._together:
+            dearest = max(self.known[key].awards for key in runs)
+            self._together[runs] = max(dearest, crowded([self.slots[key] for key in runs], self.outlook))
+        return self._together[runs]
 
     def entry(self, block: Iterable[tuple[int, int]]) -> float:
         """Return the least cost of entries paid once, when a run of the block needs awards."""
@@ -123,7 +133,8 @@ class Field:
         members = [workload for workload, _ in block]
         after = [[members.index(one) for one in self.after(workload) if one in members] for workload in members]
         known = [self.known[key] for key in block]
-        return Enumeration([self.slots[key] for key in block], after, self.outlook, known, ends)
+        found = Enumeration([self.slots[key] for key in block], after, self.outlook, known, ends)
+        return found.as_plan(self.entry(block)) if len(block) == len(self.names) else found
 
 
 def undominated(found: Schedules, field: Field) -> Schedules:
@@ -154,14 +165,9 @@ def _needs(found: Schedules, field: Field) -> Iterator[Counts]:
         if any(option.offer.fabric_max_units is not None for option in table.pool.options):
             nodes = [np.array([mode.nodes for mode in found.slots[c].modes])[found.modes[:, c]] for c in columns]
             yield np.max(nodes, axis=0)
-        if _is_timed(table.pool):
+        if table.is_timed:
             yield from (found.needed(column) for column in columns)
             yield from (_contracts(found, column, table.pool, field) for column in columns)
-
-
-def _is_timed(pool: Pool) -> bool:
-    """Return whether a pool has contracts that end, or hires."""
-    return any(not option.is_purchase for option in pool.options)
 
 
 def _contracts(found: Schedules, column: int, pool: Pool, field: Field) -> Counts:
@@ -192,7 +198,7 @@ def _same(found: Schedules, field: Field) -> Counts | None:
     """Return what must be equal: starts in timed pools, and which runs meet there; None where nothing must."""
     parts: list[Counts] = []
     for column, slot in enumerate(found.slots):
-        if _is_timed(field.outlook.pools[slot.pool]):
+        if field.outlook.tables[slot.pool].is_timed:
             parts.append(found.starts[:, column])
             for other, beside in enumerate(found.slots):
                 if other != column and beside.pool == slot.pool:
@@ -213,9 +219,8 @@ def _ends(found: Schedules, field: Field) -> Iterator[Counts]:
 
 def _spending(found: Schedules, field: Field) -> Iterator[Costs]:
     """Yield what the runs draw of each budget, and what entries paid by the run add to present values."""
-    budget, outlook = field.frame.scenario.budget, field.outlook
-    labels = [None] * (budget.total is not None) + list(budget.by_fiscal_year)
-    for label in labels:
+    outlook = field.outlook
+    for label in outlook.budgets:
         total = np.zeros(len(found))
         for column, slot in enumerate(found.slots):
             total += outlook.drawn(slot, found.modes[:, column], found.starts[:, column], label)

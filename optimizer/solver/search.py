@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Literal
 
@@ -25,6 +25,8 @@ from optimizer.solver.bounds import MARGIN, bounder
 from optimizer.solver.columns import Blocks, Columns, field_of, first_of, guessed, listed, promising, reduced
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.highs import Highs
+from optimizer.solver.improve import Improver, Solve, first_menus
+from optimizer.solver.menus import of_menu
 from optimizer.solver.model import CompactModel, build_model
 from optimizer.solver.outlook import Outlook
 from optimizer.solver.problem import Problem, Profile
@@ -55,6 +57,18 @@ SECONDS_TO_LIST = 60.0
 
 IN_ONE_MODEL = 400
 """Columns of the compact model that improves the first plan before all are tried."""
+
+MENU_WORK = 1.0
+"""Longest solve over a menu, in seconds as CP-SAT counts its work, whatever the machine."""
+
+PATIENCE, LONG_PATIENCE = 1, 4
+"""Parts of a problem without a better plan, in a row and for each run, before the proof is tried, and after it failed."""
+
+FEW_RUNS = 5
+"""Most runs whose schedules are listed to guess what a plan costs at least."""
+
+LEAST_GAIN = Decimal("1e-5")
+"""Part of its cost by which a better plan must be better to be looked for."""
 
 SolverName = Literal["auto", "cp-sat", "highs", "enumerate"]
 
@@ -94,10 +108,11 @@ class SearchInterrupted(KeyboardInterrupt):
 
 @dataclass(frozen=True, slots=True)
 class _Effort:
-    """Solver settings with a clock: what is left of the time limit, and progress in major units."""
+    """Solver settings with a clock: what is left of the time limit, progress in major units, and the best plan so far."""
 
     settings: Settings
     ends: float | None
+    known: list[_Solved] = field(default_factory=list)
 
     @classmethod
     def starting(cls, settings: Settings) -> _Effort:
@@ -107,7 +122,23 @@ class _Effort:
     def at_most(self, seconds: float) -> _Effort:
         """Return the effort with no more than some seconds left."""
         ends = time.monotonic() + seconds
-        return _Effort(self.settings, ends if self.ends is None else min(ends, self.ends))
+        return replace(self, ends=ends if self.ends is None else min(ends, self.ends))
+
+    def on_menus(self) -> _Effort:
+        """Return the effort for models of a part of the runs: some work each, and no bound is told."""
+        tell = self.settings.progress
+        told = None if tell is None else lambda incumbent, _: tell(incumbent, None)
+        return replace(self, settings=replace(self.settings, work=MENU_WORK, progress=told))
+
+    def keep(self, solved: _Solved) -> None:
+        """Remember a plan that is better than those before."""
+        best = _better(self.known[0] if self.known else None, solved)
+        self.known[:] = [] if best is None else [best]
+
+    def half(self) -> _Effort:
+        """Return the effort with half the time left."""
+        now = time.monotonic()
+        return replace(self, ends=None if self.ends is None else now + (self.ends - now) / 2)
 
     @property
     def is_over(self) -> bool:
@@ -137,6 +168,11 @@ class _Solved:
     def value(self) -> Decimal | None:
         """The first objective in its unit; None without a plan."""
         return None if self.answer.objective is None else _major(self.model, self.answer.objective)
+
+    @property
+    def choice(self) -> Choice:
+        """The decision of its values."""
+        return self.model.choice(self.answer.values)
 
 
 def backend(name: SolverName) -> Backend:
@@ -179,12 +215,15 @@ def _staged(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool)
     if not _is_guided(problem):
         return _unguided(problem, solver, effort, unique=unique)
     blocks = Blocks(field_of(problem), effort.ends)
+    improver = Improver(problem, blocks.field, effort.settings.seed)
     best = _first_plan(problem, blocks, solver, effort)
-    least = guessed(blocks)
+    least = guessed(blocks) if len(blocks.field.names) <= FEW_RUNS else improver.guessed()
     final: _Solved | None = None
     sizes: object = None
     columns, proven = Columns((), -np.inf, complete=False), -np.inf
     for cutoff in _cutoffs(least, best):
+        if np.isinf(cutoff):  # all that a plan in hand allows is tried last: the better it is, the less
+            best = _improved(improver, best, solver, effort.half(), PATIENCE)
         tried = min(cutoff, _cutoff(best))
         columns = reduced(blocks, tried)
         if columns.complete:
@@ -199,9 +238,14 @@ def _staged(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool)
         if columns.sizes != sizes:
             final = _solve(listed(problem, blocks.field.outlook, columns), solver, effort) if len(columns) else None
             best, sizes = _better(best, final), columns.sizes
-        if effort.is_over or _cutoff(best) <= cutoff:
+        if _cutoff(best) <= cutoff:
+            break
+        if effort.is_over:  # a plan may cost more than what was tried and less than the best known
+            columns = replace(columns, bound=proven, complete=False)
             break
     columns = replace(columns, bound=max(columns.bound, proven))
+    if not columns.complete:
+        best = _improved(improver, best, solver, effort, LONG_PATIENCE)
     _bounds_hold(final, best, columns)
     return _judged(final, best, columns, solver, effort, unique=unique)
 
@@ -218,7 +262,8 @@ def _is_guided(problem: Problem) -> bool:
 def _unguided(problem: Problem, solver: Backend, effort: _Effort, *, unique: bool) -> Found:
     """Return the best plan of all schedules, when these are few; else the best of the promising ones, unproven."""
     blocks = Blocks(field_of(problem), effort.at_most(SECONDS_TO_LIST).ends)
-    best = _first_plan(problem, blocks, solver, effort)
+    improver = Improver(problem, blocks.field, effort.settings.seed)
+    best = _improved(improver, _first_plan(problem, blocks, solver, effort), solver, effort.half(), LONG_PATIENCE)
     every = reduced(blocks, np.inf)
     columns = replace(every, bound=-np.inf, complete=every.complete and len(every) <= MOST_COLUMNS)
     some = columns if columns.complete else first_of(columns, IN_ONE_MODEL)
@@ -258,7 +303,12 @@ def _cutoffs(least: float, best: _Solved | None) -> list[float]:
 
 
 def _first_plan(problem: Problem, blocks: Blocks, solver: Backend, effort: _Effort) -> _Solved | None:
-    """Return a plan of promising schedules, of more and more of them until there is one."""
+    """Return a plan of the first menus, or of promising schedules, of more and more of them until there is one."""
+    solve = _over_menu(solver, effort)
+    for menu in first_menus(blocks.field, effort.settings.seed):
+        found = solve(of_menu(problem, blocks.field, menu), None)
+        if found is not None or effort.is_over:
+            return found
     for assignments, each in FIRST_TRIES:
         columns = promising(blocks, assignments, each)
         if len(columns):
@@ -266,6 +316,26 @@ def _first_plan(problem: Problem, blocks: Blocks, solver: Backend, effort: _Effo
             if found.answer.values:
                 return found
     return None
+
+
+def _over_menu(solver: Backend, effort: _Effort) -> Solve[_Solved]:
+    """Return what looks for a plan of the model over a menu, within some work."""
+
+    def solve(problem: Problem, below: Decimal | None) -> _Solved | None:
+        found = _solve(problem, solver, effort.on_menus(), below)
+        return found if found.answer.values else None
+
+    return solve
+
+
+def _improved(
+    improver: Improver, best: _Solved | None, solver: Backend, effort: _Effort, patience: int
+) -> _Solved | None:
+    """Return a plan no worse than one, after a search in its neighbourhoods."""
+    if best is None:
+        return None
+    patience *= len(improver.spots.runs)
+    return improver.improved(best, _over_menu(solver, effort), lambda: effort.is_over, patience)
 
 
 def _judged(
@@ -313,20 +383,26 @@ def _cutoff(best: _Solved | None) -> float:
     return float(best.value) + MARGIN * max(1.0, abs(float(best.value)))
 
 
-def _solve(problem: Problem, solver: Backend, effort: _Effort) -> _Solved:
+def _solve(problem: Problem, solver: Backend, effort: _Effort, below: Decimal | None = None) -> _Solved:
+    """Return what a solver finds (below a value)."""
     model = build_model(problem)
     first = model.objectives()[0]
+    if below is not None:
+        most = int((below - LEAST_GAIN * abs(below)).scaleb(_digits(model))) - 1
+        model.linear.add("below", "the best plan known", list(first.items()), upper=most)
     try:
         answer = solver.solve(model.linear, first, effort.left(model))
     except SolveInterrupted as stop:
-        raise SearchInterrupted(_so_far(_Solved(model, stop.answer), solver)) from None
-    return _Solved(model, audited(answer, model.linear, first, solver.name))
+        effort.keep(_Solved(model, stop.answer))
+        raise SearchInterrupted(_so_far(effort, solver)) from None
+    solved = _Solved(model, audited(answer, model.linear, first, solver.name))
+    effort.keep(solved)
+    return solved
 
 
-def _so_far(solved: _Solved, solver: Backend) -> Found:
-    """Return the incumbent of a search that was interrupted."""
-    model, answer = solved.model, solved.answer
-    choice = model.choice(answer.values) if answer.values else None
+def _so_far(effort: _Effort, solver: Backend) -> Found:
+    """Return the best plan of a search that was interrupted."""
+    choice = effort.known[0].choice if effort.known else None
     status: Literal["feasible", "unknown"] = "unknown" if choice is None else "feasible"
     # no bound: the model may hold a part of the runs only
     return Found(status, choice, None, solver.name, "interrupted before a proof", interrupted=True)
@@ -362,8 +438,12 @@ def _could_win(profiles: Sequence[Profile], bound: dict[Profile, float], first: 
 
 def _major(model: CompactModel, value: int) -> Decimal:
     """Return a value of the first objective in its unit."""
-    digits = model.digits if model.builder.frame.scenario.objective == "cost" else 0
-    return Decimal(value).scaleb(-digits)
+    return Decimal(value).scaleb(-_digits(model))
+
+
+def _digits(model: CompactModel) -> int:
+    """Return the digits behind the unit of the first objective that a model counts."""
+    return model.digits if model.builder.frame.scenario.objective == "cost" else 0
 
 
 def _conclude(

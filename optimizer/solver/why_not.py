@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from optimizer.cost.frame import Frame
-from optimizer.results import Candidate, LimitName, Rejection
+from optimizer.results import Amount, Candidate, LimitName, Rejection
 from optimizer.schema.platform import Platform
 from optimizer.solver.backend import Settings
 from optimizer.solver.conflict import Probe, on_platforms, superfluous
@@ -62,8 +62,11 @@ def _reject(
     available: Decimal | str | None,
     unit: str,
     reason: str,
+    amounts: tuple[Amount, ...] = (),
 ) -> Rejection:
-    return Rejection(platform=platform.id, limit=limit, needed=needed, available=available, unit=unit, reason=reason)
+    return Rejection(
+        platform=platform.id, limit=limit, needed=needed, available=available, unit=unit, reason=reason, amounts=amounts
+    )
 
 
 def hardest(rejections: Iterable[Rejection]) -> Rejection | None:
@@ -163,7 +166,16 @@ def _missing(platform: Platform, lever: Lever, free: set[Lever], more: str, prob
     stated = lifted(frame, free - {lever})
     need = requirement(lever, problem, stated, probe.settings, probe.prepared(frame).problem.rejections)
     reason = need.reason or _sentence(lever.name, need)
-    return _reject(platform, lever.name, need.needed, need.available, need.unit, f"{reason}{more}")
+    amounts = _amounts(need) if need.unit == frame.scenario.currency and not need.reason else ()
+    return _reject(platform, lever.name, need.needed, need.available, need.unit, f"{reason}{more}", amounts)
+
+
+def _amounts(need: Requirement) -> tuple[Amount, ...]:
+    """Return the amounts that the sentence of a budget tells."""
+    figures = [(figure, at == 0) for at, figure in enumerate((need.needed, need.available))]
+    return tuple(
+        Amount.written(figure, need.unit, coded=coded) for figure, coded in figures if isinstance(figure, Decimal)
+    )
 
 
 def _sentence(name: LimitName, need: Requirement) -> str:

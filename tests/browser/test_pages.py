@@ -150,6 +150,39 @@ def test_it_prints_whole(paper, full, opened):
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(27, 31, 36)"
 
 
+A4_HEIGHT_PX, A4_WIDTH_PX = (297 - 16) / 25.4 * 96, int((210 - 22) / 25.4 * 96)
+"""What the margins of the first page leave of A4, CSS pixels."""
+
+
+def _on_paper(page):
+    """Return where the signatures end on the first page, CSS pixels."""
+    page.emulate_media(media="print")
+    ends = page.locator("#part-signatures dl").evaluate_all("all => all.map(x => x.getBoundingClientRect().bottom)")
+    return max(ends)
+
+
+def test_the_memo_is_one_page_of_paper_and_its_annexes_follow(full, infeasible, opened):
+    page = opened(full, viewport={"width": A4_WIDTH_PX, "height": 800})
+    end = _on_paper(page)
+    assert 400 < end <= A4_HEIGHT_PX
+    start = page.locator(".annexes").bounding_box()["y"]
+    tops = page.locator(".memo .annex").evaluate_all("all => all.map(x => x.getBoundingClientRect().top)")
+    assert len(tops) >= 4
+    assert end <= start < min(tops)
+    short = opened(infeasible, viewport={"width": A4_WIDTH_PX, "height": 800})
+    assert 200 < _on_paper(short) <= A4_HEIGHT_PX
+    assert short.locator(".annexes").count() == short.locator(".annex").count() == 0
+
+
+def test_on_a_screen_nothing_is_an_annex(full, opened):
+    page = opened(full)
+    assert not page.locator(".annexes, .moved").first.is_visible()
+    tops = page.locator("#part-cash h2, #cash-by-quarter, #part-finish h2").evaluate_all(
+        "all => all.map(x => x.getBoundingClientRect().top)"
+    )
+    assert tops == sorted(tops)
+
+
 def test_dark_and_light_differ_and_follow_the_system(full, opened):
     grounds = [
         opened(full, color_scheme=scheme).evaluate("getComputedStyle(document.body).backgroundColor")

@@ -165,7 +165,7 @@ def test_check_json_has_the_keys_of_the_contract(starter: Path, capsys: pytest.C
     _, out, _ = run(capsys, "check", starter, "--json", "-", "--set", "fx={date: 2026-01-01, base: USD, rates: {}}")
     data = json.loads(out)
     assert set(data) == {"understood", "warnings"}
-    assert set(data["warnings"][0]) == {"location", "found", "why"}
+    assert set(data["warnings"][0]) == {"location", "found", "why", "amounts"}
     assert any(warning["found"] == "rates of 2026-01-01" for warning in data["warnings"])
     assert data["understood"]["offers"][0]["price_per_accelerator"] == 2.45
 

@@ -18,7 +18,7 @@ KEYS = {
     " delivery_date contract_end cost lots tax_included workload",
     "cost": "currency total npv after_run lines by_fiscal_year cash schedules discount_rate fiscal_year_start",
     "limits": "name used available unit slack binding period",
-    "rejections": "platform vendor quote limit needed available unit reason",
+    "rejections": "platform vendor quote limit needed available unit reason amounts",
     "provenance": "version ortools today inputs assumptions",
 }
 LAYOUT = (
@@ -55,7 +55,7 @@ def test_solve(capsys, headline):
         assert list(first(plan[name])) == keys.split(), name
     assert list(plan["workloads"][0]["layout"]) == LAYOUT.split()
     assert list(plan["workloads"][0]["band"]) == ["low_days", "high_days", "p50_days", "p80_days"]
-    assert list(plan["cost"]["lines"][0]) == ["item", "amount", "factors", "award", "schedule"]
+    assert list(plan["cost"]["lines"][0]) == ["item", "amount", "factors", "award", "lot", "schedule"]
     assert list(plan["cost"]["lines"][0]["factors"][0]) == ["name", "value", "unit", "source", "base", "exponent"]
     assert list(plan["cost"]["schedules"][0][0]) == ["date", "share"]
     assert list(plan["cost"]["cash"][0]) == ["date", "amount", "item"]

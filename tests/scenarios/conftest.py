@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 
 import optimizer as cb
 from optimizer.io.shipped import shipped
+
+HERE = Path(__file__).parent
+sys.path += [str(HERE), str(HERE.parent / "unit/report")]  # helpers of both folders are importable by these tests
 
 
 @pytest.fixture(scope="session")

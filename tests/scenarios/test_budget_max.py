@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from documents import orders_add_up, written
 
 from optimizer.api import solve, verify
 from optimizer.io.json_text import plan_json
@@ -70,3 +71,7 @@ def test_a_small_hall_is_filled_and_the_better_card_rented(answer):
     }
     assert used(small, "power") <= 400
     assert small.objective.value < answer.objective.value
+
+
+def test_orders_and_payments_add_up_to_the_cost_of_each_award(answer, tmp_path):
+    orders_add_up(written(answer, tmp_path))

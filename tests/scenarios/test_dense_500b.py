@@ -7,6 +7,7 @@ import json
 from decimal import Decimal
 
 import pytest
+from documents import converts, orders_add_up, written
 
 import optimizer as cb
 from optimizer.io.json_text import plan_json
@@ -115,3 +116,9 @@ def test_tables_of_the_plan(plan):
     frame = plan.to_frame("awards")
     assert list(frame["units"]) == [award.units for award in plan.awards]
     assert len(plan.to_frame("cash")) == len(plan.cost.cash)
+
+
+def test_documents_in_another_currency(plan, tmp_path):
+    source = written(plan, tmp_path)
+    orders_add_up(source)
+    converts(source, "EUR", Decimal("0.925925925926"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from documents import orders_add_up, written
 
 from optimizer.api import compare, solve, verify
 from optimizer.io.json_text import plan_json
@@ -68,3 +69,7 @@ def test_the_middle_budget_buys_second_hand_for_five_times_the_tokens():
     middle = solve(SCENARIO, sets=["budget.total=130e3", "workloads.continue.tokens=100e9"])
     assert [award.platform for award in middle.awards] == ["a100-40gb-sxm"]
     assert 40_000 < middle.awards[0].cost < 60_000
+
+
+def test_orders_and_payments_add_up_to_the_cost_of_each_award(answer, tmp_path):
+    orders_add_up(written(answer, tmp_path))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from documents import converts, orders_add_up, written
 
 from optimizer.api import compare, solve, verify
 from optimizer.io.json_text import plan_json
@@ -72,3 +74,9 @@ def test_fp8_saves_a_quarter(answer):
     assert run.layout.precision == "fp8"
     assert run.days * run.accelerators < 0.8 * before.days * before.accelerators
     assert 0.70 < fp8.cost.npv / answer.cost.npv < 0.80
+
+
+def test_documents_in_another_currency(answer, tmp_path):
+    source = written(answer, tmp_path)
+    orders_add_up(source)
+    converts(source, "USD", Decimal("0.139082058414"))

@@ -6,9 +6,9 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
+from documents import orders_add_up, written
 
 from optimizer.api import compare, layouts, solve, verify
-from optimizer.io.json_text import plan_json
 from optimizer.io.shipped import shipped
 from optimizer.results import Comparison, Plan
 
@@ -35,10 +35,10 @@ def test_racks_are_rented_and_the_experts_are_spread_beyond_a_node(answer):
     assert 6e6 < answer.cost.total < 16e6
 
 
-def test_the_plan_verifies(answer, tmp_path: Path):
-    file = tmp_path / "plan.json"
-    file.write_text(plan_json(answer), encoding="utf-8")
-    assert verify(file).ok
+def test_the_plan_verifies_and_its_orders_add_up(answer, tmp_path: Path):
+    source = written(answer, tmp_path)
+    assert verify(source.file).ok
+    orders_add_up(source)
 
 
 def test_memory_holds_a_share_of_10_7_terabytes(answer):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from documents import converts, orders_add_up, written
 
 from optimizer.analysis.explain import explain
 from optimizer.api import inputs_of, load, solve, verify
 from optimizer.errors import InputError
-from optimizer.io.json_text import plan_json
 from optimizer.io.shipped import shipped
 from optimizer.results import Conflict, Plan
 from optimizer.solver.model import build_model
@@ -56,11 +57,12 @@ def test_one_fleet_carries_the_program(program: Plan):
     assert periods == set(program.workloads)
 
 
-def test_plans_of_several_runs_verify(bridge: Plan, program: Plan, tmp_path: Path):
-    for plan in (bridge, program):
-        file = tmp_path / f"{plan.scenario}.json"
-        file.write_text(plan_json(plan), encoding="utf-8")
-        assert verify(file).ok
+def test_plans_of_several_runs_verify_and_their_documents_agree(bridge: Plan, program: Plan, tmp_path: Path):
+    first, second = (written(plan, tmp_path) for plan in (bridge, program))
+    for source in (first, second):
+        assert verify(source.file).ok
+        orders_add_up(source)
+    converts(first, "CNY", Decimal("7.19424460432"))
 
 
 def test_a_model_over_runs_that_are_not_listed_is_refused():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from documents import orders_add_up, written
 
 from optimizer.api import compare, solve, verify
 from optimizer.io.json_text import plan_json
@@ -74,3 +75,7 @@ def test_asking_for_a_public_run_leaves_too_few_days():
     limit = limits["deadline"]
     assert 0 < limit.needed - limit.available < 60
     assert best("policy.minimum_evidence=public_run").platform == "b200-hgx"
+
+
+def test_orders_and_payments_add_up_to_the_cost_of_each_award(answer, tmp_path):
+    orders_add_up(written(answer, tmp_path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
+from optimizer.analysis.alternatives import Alternative
 from optimizer.analysis.breakeven import Breakeven
 from optimizer.analysis.pareto import Pareto
 from optimizer.analysis.risk import Risk, RiskPlan
@@ -23,6 +24,7 @@ from optimizer.report.document import (
     Table,
     Text,
     Value,
+    cited,
     count,
     day,
     measured,
@@ -177,7 +179,8 @@ def _moves(found: Sensitivity, moving: list[SensitivityRow]) -> Table:
         Column("head.flips_at"),
         Column("head.source"),
     )
-    return Table("tornado-table", "table.tornado", columns, tuple(_move(row, found) for row in moving))
+    rows = tuple(_move(row, found) for row in moving)
+    return Table("tornado-table", "table.tornado", columns, rows, note=phrase("note.sources"))
 
 
 def _move(row: SensitivityRow, found: Sensitivity) -> tuple[Cell, ...]:
@@ -188,7 +191,7 @@ def _move(row: SensitivityRow, found: Sensitivity) -> tuple[Cell, ...]:
         term("word.none") if row.value is None else measured(row.value, row.unit),
         *(term("word.no_plan") if npv is None else money(npv, found.currency) for npv in (row.npv_low, row.npv_high)),
         several(flips) if flips else term("word.none"),
-        sentence(row.note),
+        cited(row.note),
     )
 
 
@@ -313,8 +316,12 @@ def alternatives(source: Source) -> Section:
     )
     rows = tuple(
         (names(p.awards), money(p.total, currency), money(p.npv, currency), day(p.finish),
-         several(map(sentence, p.gives_up)), several(map(sentence, p.gains)))
+         _said(p.gives_up, p), _said(p.gains, p))
         for p in found.plans
     )  # fmt: skip
     table = Table("alternatives-table", "table.alternatives", columns, rows)
     return Section("alternatives", "part.alternatives", (table,))
+
+
+def _said(texts: tuple[str, ...], plan: Alternative) -> Cell:
+    return several(sentence(text, plan.amounts) for text in texts)

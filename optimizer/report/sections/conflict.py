@@ -14,6 +14,7 @@ from optimizer.report.document import (
     Text,
     code,
     count,
+    name,
     number,
     phrase,
     sentence,
@@ -59,15 +60,16 @@ def cures(source: Source) -> Section:
     if found is None or not (found.relaxations or found.joint):
         explain = phrase("memo.no_cure", command=code(source.command("explain")))
         return Section("cures", "memo.cures", (Text(explain),))
-    return Section("cures", "memo.cures", tuple(_tables(found)))
+    return Section("cures", "memo.cures", tuple(_tables(found, source.currency)))
 
 
-def _tables(found: Conflict) -> list[Block]:
+def _tables(found: Conflict, currency: str) -> list[Block]:
     tables: list[Block] = []
+    alone, together = (tuple(_change(each, currency) for each in own) for own in (found.relaxations, found.joint))
     if found.relaxations:
-        tables.append(Table("relaxations", "table.relaxations", _HEADS, tuple(map(_change, found.relaxations))))
+        tables.append(Table("relaxations", "table.relaxations", _HEADS, alone))
     if found.joint and not found.relaxations:
-        tables.append(Table("joint", "table.joint", _HEADS, tuple(map(_change, found.joint))))
+        tables.append(Table("joint", "table.joint", _HEADS, together))
     return tables
 
 
@@ -80,12 +82,13 @@ _HEADS = (
 )
 
 
-def _change(change: Relaxation) -> tuple[Cell, ...]:
+def _change(change: Relaxation, currency: str) -> tuple[Cell, ...]:
+    command = code(f"--set {shlex.quote(change.set)}")
     return (
         term(f"limit.{change.limit}"),
         _figure(change.from_, change.unit),
         _figure(change.to, change.unit),
-        code(f"--set {shlex.quote(change.set)}"),
+        phrase("memo.option_in", option=command, currency=name(currency)) if change.unit == currency else command,
         term("word.yes" if change.verified else "word.no"),
     )
 

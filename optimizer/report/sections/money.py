@@ -20,6 +20,7 @@ from optimizer.report.document import (
     Facts,
     Section,
     Series,
+    Several,
     Span,
     Table,
     Text,
@@ -33,7 +34,6 @@ from optimizer.report.document import (
     phrase,
     price,
     sentence,
-    several,
     share,
     term,
 )
@@ -274,7 +274,5 @@ def cost_lines(cost: Cost) -> Table:
 
 def _factors(factors: tuple[Factor, ...]) -> Cell:
     """Return the product as it is computed: ``64 unit (units) x 428,600 per unit (unit price)``."""
-    return several(
-        (phrase("memo.factor", value=factor(each.value, each.unit), name=sentence(each.name)) for each in factors),
-        "times",
-    )
+    known = (phrase("memo.factor", value=factor(each.value, each.unit), name=sentence(each.name)) for each in factors)
+    return Several(tuple(known), "times")

@@ -152,8 +152,20 @@ def losers(source: Source) -> Section:
     used = {run.platform for run in plan.workloads.values()}
     others = [row for row in compared.rows if row.platform not in used]
     dearer = sorted((row for row in others if row.npv is not None), key=lambda row: row.npv or Decimal(0))
-    rows = (*(_dearer(row, plan) for row in dearer), *_refused([row for row in others if row.npv is None]))
-    return Section("losers", "memo.losers", (Table("losers", "table.losers", columns, rows),))
+    refused = [row for row in others if row.npv is None]
+    rows = (*(_dearer(row, plan) for row in dearer), *_refused(refused))
+    said = _lost(dearer, refused, plan)
+    return Section("losers", "memo.losers", (Text(said), Table("losers", "table.losers", columns, rows)))
+
+
+def _lost(dearer: list[CompareRow], refused: list[CompareRow], plan: Plan) -> Cell:
+    """Say how many platforms cost more, the nearest by how much, and how many cannot be used."""
+    impossible = phrase("memo.lost_refused", refused=count(len(refused)))
+    if not dearer:
+        return impossible
+    more = _figures(plan, dearer[0].total, dearer[0].npv)[2]
+    nearest = phrase("memo.lost_dearer", dearer=count(len(dearer)), platform=name(dearer[0].platform), more=more)
+    return several((nearest, impossible), "sentence")
 
 
 def _dearer(row: CompareRow, plan: Plan) -> tuple[Cell, ...]:
@@ -173,8 +185,13 @@ def _refused(rows: list[CompareRow]) -> Iterator[tuple[Cell, ...]]:
 def reason(rejection: Rejection) -> Cell:
     """Return the limit that rejects an option, and its reason; a reason that names the limit itself stands alone."""
     if rejection.reason.startswith(f"{rejection.limit}:"):
-        return sentence(rejection.reason)
-    return phrase("memo.reason", limit=term(f"limit.{rejection.limit}"), why=sentence(rejection.reason))
+        return why(rejection)
+    return phrase("memo.reason", limit=term(f"limit.{rejection.limit}"), why=why(rejection))
+
+
+def why(rejection: Rejection) -> Cell:
+    """Return the reason of a rejection."""
+    return sentence(rejection.reason, rejection.amounts)
 
 
 def _rejected(rejections: tuple[Rejection, ...]) -> Block:
@@ -198,7 +215,7 @@ def rejections(source: Source) -> Table:
             name(each.vendor or ""),
             name(each.quote or ""),
             term(f"limit.{each.limit}"),
-            sentence(each.reason),
+            why(each),
         )
         for each in source.plan.rejections
     )

@@ -118,7 +118,10 @@ def understood(source: Source) -> Section:
     )
     rows = tuple(_offer(offer, currency) for offer in seen.understood.offers)
     table = Table("understood-table", "table.understood", columns, rows, note=phrase("note.understood"))
-    warned = tuple((name(each.location), sentence(each.found), sentence(each.why)) for each in seen.warnings)
+    warned = tuple(
+        (name(each.location), sentence(each.found, each.amounts), sentence(each.why, each.amounts))
+        for each in seen.warnings
+    )
     heads = (Column("head.where"), Column("head.found"), Column("head.why"))
     remarks: tuple[Block, ...] = (Table("remarks", "table.remarks", heads, warned, folded=True),) if warned else ()
     return Section("understood", "part.understood", (table, *remarks))

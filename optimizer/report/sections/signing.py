@@ -16,19 +16,23 @@ from optimizer.report.document import (
     capacity,
     count,
     day,
+    factor,
     headline,
     money,
     name,
     number,
     phrase,
     price,
+    quoted,
     sentence,
+    several,
     share,
     term,
 )
+from optimizer.report.exact import quoted_prices
 from optimizer.report.sections.timing import latest
 from optimizer.report.source import Source
-from optimizer.results import Award, Plan
+from optimizer.results import Award, Cost, Plan
 from optimizer.schema.quote import Quote
 
 _EACH = {
@@ -91,15 +95,24 @@ def _awards(source: Source) -> Table:
         Column("head.valid_until"),
         Column("head.delivery"),
     )
-    rows = tuple(_award_row(award, source) for award in source.plan.awards)
+    rows = tuple(_award_row(award, at, source) for at, award in enumerate(source.plan.awards))
     total = money(sum((award.cost for award in source.plan.awards), Decimal(0)), currency)
     foot: tuple[Cell, ...] = (term("word.total"), *[BLANK] * 5, total, *[BLANK] * 3)
     return Table("awards", "table.awards", columns, rows, foot if len(rows) > 1 else (), phrase("note.award_amount"))
 
 
-def _award_row(award: Award, source: Source) -> tuple[Cell, ...]:
+def _unit_price(award: Award, position: int, cost: Cost | None) -> Cell:
+    """Return the price of a unit as the plan counts it, with what the quote states where that is something else."""
+    stated, words = quoted_prices(cost, position) if cost else (), _EACH.get(award.type, "each.unit")
+    if {(each.value, each.unit.partition(" per ")[0]) for each in stated} <= {(award.unit_price, award.currency)}:
+        return phrase(words, price=quoted(award.unit_price, award.currency))
+    counted = phrase(words, price=price(award.unit_price, award.currency))
+    return phrase("view.quoted", price=counted, quoted=several(factor(each.value, each.unit) for each in stated))
+
+
+def _award_row(award: Award, position: int, source: Source) -> tuple[Cell, ...]:
     quote = source.quote(award)
-    each = phrase(_EACH.get(award.type, "each.unit"), price=price(award.unit_price, award.currency))
+    each = _unit_price(award, position, source.plan.cost)
     return (
         name(award.vendor),
         name(f"{award.quote} / {award.offer}"),

@@ -142,7 +142,11 @@ def _worth(source: Source) -> Block:
         return Absent("absent.worth", source.command("explain", "--worth"))
     columns = (Column("head.limit"), Column("head.step"), Column("head.worth", figure=True))
     rows = tuple(
-        (term(f"limit.{item.limit}"), sentence(item.step), measured(item.worth, item.unit, source.currency))
+        (
+            term(f"limit.{item.limit}"),
+            sentence(item.step, item.amounts),
+            measured(item.worth, item.unit, source.currency),
+        )
         for item in known
     )
     return Table("worth", "table.worth", columns, rows, note=phrase("note.worth"))

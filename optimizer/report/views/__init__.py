@@ -54,7 +54,7 @@ def report_of(
     if not vendors:
         document = replace(document, warnings=(*document.warnings, Text(phrase("view.vendors"), "warning")))
     if to is not None:
-        document = converted(document, shown, to)
+        document = converted(document, to)
     if not prices:
         document = without_prices(document, currencies)
     return Report(shown, document, language, to, prices)

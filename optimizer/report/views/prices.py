@@ -12,7 +12,7 @@ from dataclasses import replace
 from optimizer.report.document import Bars, Block, Cell, Curves, Document, Section, Text, Value, phrase, term
 from optimizer.report.views.values import Rewriting
 
-_KINDS = ("money", "amount", "price")
+_KINDS = ("money", "amount", "price", "quoted")
 _DIGITS = re.compile(r"\d")
 _MONEY_KEYS = re.compile(r"budget|price|amount|per_kwh|per_kw_month|value_per|quotes\.|costs|fx\.|rates|finance|duty")
 """Keys of a scenario or quote whose value is money, or gives money away."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TypeVar, cast
 
-from optimizer.report.document import Absent, Cell, Column, Value
+from optimizer.report.document import Absent, Cell, Column, Several, Value
 
 _T = TypeVar("_T")
 
@@ -19,11 +19,13 @@ class Rewriting:
         value: Of a figure or word; may be a sentence.
         unit: Of the unit in the heading of a column.
         command: Of the command that computes what is absent.
+        product: Of factors that multiply to an amount; None = each factor is rewritten alone.
     """
 
     value: Callable[[Value], Cell]
     unit: Callable[[str], str]
     command: Callable[[str], str]
+    product: Callable[[Several], Cell] | None = None
 
     def of(self, part: _T) -> _T:
         """Return a document, or a part of one, rewritten."""
@@ -32,6 +34,8 @@ class Rewriting:
     def _of(self, part: object) -> object:
         if isinstance(part, Value):
             return self.value(part)
+        if isinstance(part, Several) and part.between == "times" and self.product is not None:
+            return self.product(part)
         if isinstance(part, Column):
             return replace(part, unit=self.unit(part.unit))
         if isinstance(part, Absent):

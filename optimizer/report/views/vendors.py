@@ -1,14 +1,15 @@
 """A plan without its vendors: names, quote ids, offers, regions and file names become pseudonyms everywhere.
 
 The pseudonyms are the same in every document of a plan. Their order follows from the checksums of the plan's inputs,
-which the documents withhold with the contents: who knows the names but not the files cannot tell which is which.
+which the documents withhold with the contents: who knows the names but not the files cannot tell which is which. Lists
+that were in the order of the names are put in the order of the pseudonyms.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -25,6 +26,9 @@ from optimizer.schema.scenario import Scenario, StatedMode
 
 _Mode = TypeVar("_Mode", DedicatedMode, StatedMode)
 _LETTERS = 26
+_UNLISTED = re.compile(r"default, for (.+) and (\d+) more")
+"""The first few of many, by name: which they are would tell."""
+
 _CLOSED = frozenset(
     {
         "format",
@@ -55,11 +59,17 @@ def without_vendors(source: Source) -> Source:
         fix = "Write the plan again with this version"
         raise InputError([Problem("--redact vendors", "the inputs of the plan cannot be read", source.unread, fix)])
     names = Pseudonyms(source.loaded, _salt(source.plan.provenance.inputs))
-    inputs = tuple(kept for file in source.plan.provenance.inputs if (kept := names.file(file)))
-    data = names.replaced(source.plan.model_dump(mode="python", by_alias=True, exclude={"provenance": {"inputs"}}))
+    inputs = names.files(source.plan.provenance.inputs)
+    data = names.replaced(
+        source.plan.model_dump(mode="python", by_alias=True, exclude={"awards": True, "provenance": {"inputs"}})
+    )
     data["workloads"] = list(data["workloads"].values())
-    data["awards"] = [names.award(old, new) for old, new in zip(source.plan.awards, data["awards"], strict=True)]
+    data["awards"], places = names.awards(source.plan.awards)
+    if data["cost"] is not None:
+        data["cost"]["lines"] = _by_award(data["cost"]["lines"], places)
     data["provenance"]["inputs"] = inputs
+    for used in data["provenance"]["assumptions"]:
+        used["source"] = _UNLISTED.sub(_counted, used["source"])
     plan = Plan.model_validate(data)
     return replace(
         source,
@@ -70,6 +80,16 @@ def without_vendors(source: Source) -> Source:
         missing=tuple(map(names.text, source.missing)),
         analyses=analyses_of(plan),
     )
+
+
+def _counted(found: re.Match[str]) -> str:
+    return f"default, for {found[1].count(', ') + 1 + int(found[2])} places"
+
+
+def _by_award(lines: list[dict[str, Any]], places: Sequence[int]) -> list[dict[str, Any]]:
+    """Return cost lines in the order of the new places of their awards; those of no award come last."""
+    moved = [line | {"award": None if line["award"] is None else places[line["award"]]} for line in lines]
+    return sorted(moved, key=lambda line: len(places) if line["award"] is None else line["award"])
 
 
 def _salt(inputs: tuple[InputFile, ...]) -> str:
@@ -123,12 +143,30 @@ class Pseudonyms:
             closed = _CLOSED | ({"name"} if "available" in data else set())
             return {self.text(key): value if key in closed else self.replaced(value) for key, value in data.items()}
         if isinstance(data, (list, tuple)):
-            return [self.replaced(item) for item in data]
+            return _reordered(data, [self.replaced(item) for item in data])
         return data
 
-    def award(self, old: Award, data: dict[str, Any]) -> dict[str, Any]:
-        """Return the data of an award with the name of its offer replaced."""
-        return data | {"offer": self._offers[old.quote, old.offer]}
+    def awards(self, awards: Sequence[Award]) -> tuple[list[dict[str, Any]], list[int]]:
+        """Return the data of awards in the order of their pseudonyms, and the new place of each."""
+        data = [
+            self.replaced(each.model_dump(mode="python", by_alias=True))
+            | {"offer": self._offers[each.quote, each.offer]}
+            for each in awards
+        ]
+        order = sorted(range(len(data)), key=lambda at: (*_known_by(data[at]), data[at]["offer"]))
+        places = {old: new for new, old in enumerate(order)}
+        return [data[at] for at in order], [places[at] for at in range(len(data))]
+
+    def files(self, files: Iterable[InputFile]) -> tuple[InputFile, ...]:
+        """Return the inputs that still count: the scenario, quotes in the order of their pseudonyms, the library's."""
+        scenario = self.text(self._loaded.document.name)
+
+        def place(file: InputFile) -> tuple[int, str]:
+            if file.path == scenario:
+                return 0, ""
+            return (2, "") if is_library_file(file.path) else (1, file.path)
+
+        return tuple(sorted((kept for file in files if (kept := self.file(file))), key=place))
 
     def file(self, file: InputFile) -> InputFile | None:
         """Return an input without names, comments and checksum; None for one that no longer counts; the library's as they are."""
@@ -184,6 +222,26 @@ class Pseudonyms:
 
     def _modes(self, modes: tuple[_Mode, ...]) -> tuple[_Mode, ...]:
         return tuple(mode.model_copy(update={"source": self.text(mode.source)}) for mode in modes)
+
+
+def _reordered(old: Sequence[Any], new: list[Any]) -> list[Any]:
+    """Return a list whose items that name a vendor are in the order of the pseudonyms, at the places of such items."""
+    places = [at for at, (before, item) in enumerate(zip(old, new, strict=True)) if _names_a_vendor(before, item)]
+    ordered = sorted((new[at] for at in places), key=_known_by)
+    for at, item in zip(places, ordered, strict=True):
+        new[at] = item
+    return new
+
+
+def _names_a_vendor(before: Any, item: Any) -> bool:
+    if isinstance(item, Mapping):
+        return bool(item.get("quote") or item.get("vendor"))
+    return isinstance(item, str) and item != before
+
+
+def _known_by(item: Any) -> tuple[str, str]:
+    """Return what an item is put in order by: the text itself, or vendor and quote."""
+    return (item, "") if isinstance(item, str) else (item.get("vendor") or "", item.get("quote") or "")
 
 
 def _order(salt: str, name: str) -> str:

@@ -8,7 +8,7 @@ from optimizer.report.cells import Writer
 from optimizer.report.document import Absent, Document
 from optimizer.report.exact import by_day, streams
 from optimizer.report.views import Report
-from optimizer.report.views.currency import converted_part
+from optimizer.report.views.currency import Conversion, converted_part
 from optimizer.report.workbook import inputs
 from optimizer.report.workbook.book import Book
 from optimizer.report.workbook.cost import cash_flow, cost_lines, payments
@@ -36,7 +36,7 @@ def workbook(report: Report) -> bytes:
     _memo(book, sheets, report.document)
     live = source.plan.cost is not None and report.priced
     if live and source.plan.cost is not None:
-        _figures(book, source.plan, source.plan.cost)
+        _figures(book, source.plan, source.plan.cost, to)
     for section in report.document.details:
         known = any(not isinstance(block, Absent) for block in section.blocks)
         if known and not (live and section.id in _LIVE):
@@ -58,7 +58,7 @@ def _memo(book: Book, sheets: Sheets, document: Document) -> None:
     sheets.sections(page, document.memo, drawings=False)
 
 
-def _figures(book: Book, plan: Plan, cost: Cost) -> None:
+def _figures(book: Book, plan: Plan, cost: Cost, to: Conversion | None) -> None:
     """Write the sheets that recompute."""
     summary = book.page(book.language.text("book.totals"), (34, 22, 22, 16))
     known = inputs.inputs(cost)
@@ -69,5 +69,5 @@ def _figures(book: Book, plan: Plan, cost: Cost) -> None:
     flow = cash_flow(book, cost, by_day(found), paid)
     figures = Figures(plan, cost, lines, paid, flow)
     totals(summary, book, figures)
-    awards(book, figures)
+    awards(book, figures, to)
     limits(book, figures)

@@ -144,6 +144,10 @@ class Book:
         own = round_money(exact, self.currency)
         return own if self.shown == self.currency else round_money(own * self.rate, self.shown)
 
+    def head(self, key: str, *, exact: bool = False) -> str:
+        """Return the heading of a column of amounts with its currency: exact ones keep the plan's."""
+        return f"{self.language.text(key)} ({self.currency if exact else self.shown})"
+
     def name(self, name: str, place: str) -> None:
         """Define a name for a cell."""
         self._workbook.define_name(name, f"={place}")

@@ -10,7 +10,6 @@ from itertools import accumulate
 
 from optimizer.cost.items import invoices
 from optimizer.report.exact import OUTSIDE_BUDGET, Stream, product
-from optimizer.report.language import Language
 from optimizer.report.workbook.book import Book, Content, Formula, Page, Style
 from optimizer.report.workbook.inputs import DISCOUNT_RATE, Input, Key, formula
 from optimizer.results import Award, Cost, CostLine
@@ -75,7 +74,8 @@ def cost_lines(
     page = book.page(t("book.lines"), (6, 30, 28, 18, 22, 60, 8, 8, 8, 8, *[14] * most))
     page.titled(t("book.lines"), t("book.lines_note"))
     factors = (t("book.factor", number=number) for number in range(1, most + 1))
-    heads = (*(t(f"book.{head}") for head in _HEADS), *factors)
+    own = {"amount": book.head("book.amount"), "exact": book.head("book.exact", exact=True)}
+    heads = (*(own.get(head) or t(f"book.{head}") for head in _HEADS), *factors)
     page.heading(heads, {0, 3, 4, *range(6, len(heads))}, filtered=True, frozen_columns=2)
     first = page.row
     for position, line in enumerate(cost.lines):
@@ -97,16 +97,19 @@ def _line(
     yield (Formula(book.rounded(page.cell(row, _EXACT)), book.amount(line.amount)), "money")
     span = page.column(_FIRST_FACTOR, row, row), page.cell(row, _FIRST_FACTOR + most - 1)
     yield (Formula(f"PRODUCT({span[0].split(':')[0]}:{span[1].split('!')[1]})", product(line)), "exact")
-    yield (_calculation(line, language), "unit")
+    yield (_calculation(line, book), "unit")
     yield (line.award + 1, "number") if line.award is not None else ""
     yield (stream, "number")
     yield (int(invoices(line.item)), "number")
     yield (int(line.item not in OUTSIDE_BUDGET), "number")
 
 
-def _calculation(line: CostLine, language: Language) -> str:
-    """Return the names and units of the factors."""
-    parts = (f"{language.phrase(factor.name)} ({language.phrase(factor.unit)})" for factor in line.factors)
+def _calculation(line: CostLine, book: Book) -> str:
+    """Return the names and units of the factors; last the rate of this report, when it converts."""
+    language = book.language
+    parts = [f"{language.phrase(factor.name)} ({language.phrase(factor.unit)})" for factor in line.factors]
+    if book.shown != book.currency:
+        parts.append(f"{language.text('view.rate')} ({book.shown} per {book.currency})")
     return " × ".join(parts)
 
 
@@ -116,7 +119,8 @@ def payments(book: Book, cost: Cost, streams: tuple[Stream, ...], lines: Lines) 
     page = book.page(t("book.payments"), (9, 16, 14, 22, 22, 12, 9))
     page.titled(t("book.payments"), t("book.payments_note"))
     heads = ("stream", "date", "share", "stream_amount", "exact", "year", "budget")
-    page.heading([t(f"book.{head}") for head in heads], {0, 2, 3, 4, 6})
+    own = {head: book.head(f"book.{head}", exact=True) for head in ("stream_amount", "exact")}
+    page.heading([own.get(head) or t(f"book.{head}") for head in heads], {0, 2, 3, 4, 6})
     first = page.row
     for stream in streams:
         start = page.row
@@ -146,7 +150,8 @@ def cash_flow(book: Book, cost: Cost, days: Mapping[dt.date, Decimal], paid: Pay
     page = book.page(t("book.cash"), (16, 12, 10, 20, 20, 16, 20, 22))
     page.titled(t("book.cash"), t("book.cash_note"))
     heads = ("date", "year", "days", "cash", "running", "discount", "present", "exact")
-    page.heading([t(f"book.{head}") for head in heads], {2, 3, 4, 5, 6, 7})
+    own = {head: book.head(f"book.{head}", exact=head in ("present", "exact")) for head in heads[3:5] + heads[6:]}
+    page.heading([own.get(head) or t(f"book.{head}") for head in heads], {2, 3, 4, 5, 6, 7})
     first = page.row
     for (day, amount), running in zip(days.items(), accumulate(days.values()), strict=True):
         page.add(_cash_row(page, book, cost, day, amount, running, first, paid))

@@ -98,7 +98,9 @@ def write(book: Book, known: Iterable[Input], rate: Decimal) -> None:
     """Write the sheet of inputs."""
     t = book.language.text
     page = book.page(t("book.inputs"), (34, 16, 26, 46, 44, 9))
-    page.titled(t("book.inputs"), t("book.inputs_note"), t("book.inputs_limit"))
+    notes = [t("book.inputs_note"), t("book.inputs_limit")]
+    notes += [t("book.inputs_currency", name=REPORT_RATE)] if book.shown != book.currency else []
+    page.titled(t("book.inputs"), *notes)
     heads = ("input", "value", "unit", "source", "cell_name", "used_by")
     page.heading([t(f"book.{head}") for head in heads], {1, 5})
     row = page.add(

@@ -18,7 +18,7 @@ from optimizer.report.document import (
     name,
     names,
     phrase,
-    price,
+    quoted,
     term,
 )
 from optimizer.report.source import Source
@@ -117,5 +117,5 @@ def _cell(quote: Quote, offer_name: str) -> str:
 
 def _price(amount: Money | PriceState | TieredPrice, quote: Quote) -> Cell:
     if isinstance(amount, Money):
-        return price(amount.amount, amount.currency or quote.currency)
+        return quoted(amount.amount, amount.currency or quote.currency)
     return term(f"price_state.{amount.value}") if isinstance(amount, PriceState) else BLANK

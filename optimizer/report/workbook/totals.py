@@ -7,8 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from optimizer.report.exact import product
+from optimizer.report.cells import Writer
+from optimizer.report.document import factor, several
+from optimizer.report.exact import product, quoted_prices
 from optimizer.report.language import Language
+from optimizer.report.views.currency import Conversion
 from optimizer.report.workbook.book import Book, Content, Formula, Page, Style
 from optimizer.report.workbook.cost import CashFlow, Lines, Payments
 from optimizer.results import Award, Cost, LimitUse, Plan
@@ -80,25 +83,33 @@ def _by_item(cost: Cost, language: Language) -> Iterable[tuple[str, Decimal]]:
     return sums.items()
 
 
-def awards(book: Book, figures: Figures) -> None:
-    """Write the sheet of awards, a row for each lot; the cost of an award follows its lines."""
+def awards(book: Book, figures: Figures, to: Conversion | None) -> None:
+    """Write the sheet of awards, a row for each lot; the cost of an award follows its lines.
+
+    Args:
+        book: The workbook.
+        figures: The plan, and where its lines stand.
+        to: Converts unit prices; None leaves them in the currency of the plan.
+    """
     t = book.language.text
     heads = (
         "vendor", "quote", "offer", "platform", "type", "place", "units", "nodes", "accelerators", "unit_price",
         "currency", "tier", "order_date", "lot_units", "delivery_date", "contract_end", "award_cost",
+        "quoted_price",
     )  # fmt: skip
-    page = book.page(t("book.awards"), (28, 20, 16, 18, 14, 22, 8, 8, 12, 16, 9, 7, 15, 9, 15, 15, 18))
+    page = book.page(t("book.awards"), (28, 20, 16, 18, 14, 22, 8, 8, 12, 16, 9, 7, 15, 9, 15, 15, 18, 34))
     page.titled(t("book.awards"), t("book.awards_note", currency=book.shown))
     page.heading([t(f"book.{head}") for head in heads], {6, 7, 8, 9, 11, 13, 16}, filtered=True, frozen_columns=2)
     for number, award in enumerate(figures.plan.awards, start=1):
         for position, (units, day) in enumerate(award_lots(award)):
             page.add(
                 (
-                    *_award(book, award),
+                    *_award(book, award, to),
                     (units, "number"),
                     (day, "date"),
                     _until(award),
                     _paid(book, figures, number, award) if position == 0 else "",
+                    _quoted(book, figures, number),
                 )
             )
 
@@ -108,12 +119,20 @@ def award_lots(award: Award) -> list[tuple[int, dt.date]]:
     return [(lot.units, lot.delivery_date) for lot in award.lots] or [(award.units, award.delivery_date)]
 
 
-def _award(book: Book, award: Award) -> tuple[Cell, ...]:
+def _award(book: Book, award: Award, to: Conversion | None) -> tuple[Cell, ...]:
+    price = to.price(award.unit_price, award.currency) if to else award.unit_price
     return (
         award.vendor, award.quote, award.offer, award.platform, book.language.name("offer", award.type), award.place,
-        (award.units, "number"), (award.nodes, "number"), (award.accelerators, "number"), (award.unit_price, "number"),
-        (award.currency, "unit"), (award.tier, "number") if award.tier else "", (award.order_date, "date"),
+        (award.units, "number"), (award.nodes, "number"), (award.accelerators, "number"), (price, "number"),
+        (to.currency if to else award.currency, "unit"), (award.tier, "number") if award.tier else "",
+        (award.order_date, "date"),
     )  # fmt: skip
+
+
+def _quoted(book: Book, figures: Figures, number: int) -> str:
+    """Return the prices that the quote of an award states."""
+    prices = (factor(each.value, each.unit) for each in quoted_prices(figures.cost, number - 1))
+    return Writer(book.language).text(several(prices))
 
 
 def _until(award: Award) -> Cell:

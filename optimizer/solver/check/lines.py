@@ -45,6 +45,17 @@ def _reference_breaches(case: Case, cost: Cost, line: CostLine, where: str) -> B
         yield Breach("cost.lines.schedule", where, str(line.schedule), f"one of {len(cost.schedules)} schedules")
     if line.award is not None and not 0 <= line.award < len(case.plan.awards):
         yield Breach("cost.lines.award", where, str(line.award), f"one of {len(case.plan.awards)} awards")
+    elif line.lot is not None:
+        yield from _lot_breaches(case, line, line.lot, where)
+
+
+def _lot_breaches(case: Case, line: CostLine, lot: int, where: str) -> Breaches:
+    """Yield a breach when a line is for a lot that its award does not have, or for other units than the lot's."""
+    lots = () if line.award is None else case.plan.awards[line.award].lots
+    if not 0 <= lot < len(lots):
+        yield Breach("cost.lines.lot", where, str(lot), f"one of {len(lots)} lots")
+    elif len(lots) > 1 and line.factors and line.factors[0].value != lots[lot].units:
+        yield Breach("cost.lines.lot", where, f"{line.factors[0].value} units", f"{lots[lot].units} of lot {lot}")
 
 
 def _schedule_breaches(cost: Cost, exact: list[Decimal], payments: list[Payment]) -> Breaches:

@@ -68,7 +68,7 @@ def test_a_price_far_from_the_median_of_its_platform(tmp_path: Path, write: Writ
     # per accelerator 300,000 / 8 = 37,500, 320,000 / 8 = 40,000 and 800,000 / 8 = 100,000 = 2.5 times the median
     assert len(found) == 1
     assert "quotes/c.yaml" in found[0]
-    assert "100,000.00 USD per accelerator: 2.50 times the median 40,000.00 of 3 offers for h200-sxm" in found[0]
+    assert "100,000.00 USD per accelerator: 2.50 times the median 40,000.00 USD of 3 offers for h200-sxm" in found[0]
 
 
 def test_prices_are_compared_net_and_in_one_currency(write: Write) -> None:
@@ -100,7 +100,7 @@ def test_cover_that_ends_before_the_horizon(write: Write) -> None:
 
 def test_arithmetic_that_does_not_add_up(write: Write) -> None:
     line = 'lead_weeks: [6, 8]\n    lines: [{item: optics, per: order, price: 100, printed: "100", computed: "110"}]'
-    assert "optics printed as 100: Recomputed it is 110" in warned(write(quote={"lead_weeks: [6, 8]": line}))[0]
+    assert "optics printed as 100 USD: Recomputed it is 110 USD" in warned(write(quote={"lead_weeks: [6, 8]": line}))[0]
 
 
 def test_dates_that_cannot_be(write: Write) -> None:

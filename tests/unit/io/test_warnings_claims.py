@@ -186,7 +186,7 @@ def test_a_server_of_four_a100_for_less_than_its_cards(tmp_path: Path) -> None:
     text = found(tmp_path, offer=PURCHASE, platform="a100-80gb-sxm", price="62.5e3", currency="CNY")  # 250,000 / 4
     assert text == [
         (
-            "62,500.00 CNY per accelerator: 0.69 times 90,000.00, the lowest published price of a new a100-80gb-sxm:"
+            "62,500.00 CNY per accelerator: 0.69 times 90,000.00 CNY, the lowest published price of a new a100-80gb-sxm:"
             " the cards alone cost more; check unit, tax, currency and condition"
         )
     ]
@@ -195,13 +195,13 @@ def test_a_server_of_four_a100_for_less_than_its_cards(tmp_path: Path) -> None:
 def test_64_h100_for_a_million_yuan(tmp_path: Path) -> None:
     text = found(tmp_path, offer=PURCHASE, platform="h100-sxm", price="15625", currency="CNY")
     # lowest published: 30,000 USD / 0.139 = 215,827 CNY; 15,625 is 0.07 of it
-    assert text[0].startswith("15,625.00 CNY per accelerator: 0.07 times 215,827.34, the lowest published price")
+    assert text[0].startswith("15,625.00 CNY per accelerator: 0.07 times 215,827.34 CNY, the lowest published price")
 
 
 def test_a_price_per_node_taken_for_one_accelerator(tmp_path: Path) -> None:
     text = found(tmp_path, offer=PURCHASE, platform="b200-hgx", price="421900")
     # median of 57,225, 40,625, 40,000 and 37,500 is 40,312.50
-    assert text[0].startswith("421,900.00 USD per accelerator: 10.47 times 40,312.50, the median published price")
+    assert text[0].startswith("421,900.00 USD per accelerator: 10.47 times 40,312.50 USD, the median published price")
 
 
 @pytest.mark.parametrize("price", ["52.7e3", "57225"])

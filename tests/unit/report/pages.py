@@ -42,13 +42,15 @@ offers:
 """
 
 
-def plan_file(folder: Path, *, name: str = "small", vendor: str = "Ada", deadline: str = "2027-06-30") -> Path:
-    """Solve a market of one vendor whose names may be anything; return the plan file."""
+def plan_file(
+    folder: Path, *, name: str = "small", vendor: str = "Ada", deadline: str = "2027-06-30", more: str = ""
+) -> Path:
+    """Solve a market of one vendor whose names may be anything, with more keys; return the plan file."""
     (folder / "quotes").mkdir(exist_ok=True)
     (folder / "quotes" / "ada.yaml").write_text(
         QUOTE.format(vendor=json.dumps(vendor, ensure_ascii=False)), encoding="utf-8"
     )
-    text = SCENARIO.format(name=json.dumps(name, ensure_ascii=False), deadline=deadline)
+    text = SCENARIO.format(name=json.dumps(name, ensure_ascii=False), deadline=deadline) + more
     (folder / "small.yaml").write_text(text, encoding="utf-8")
     plan = folder / "plan.json"
     plan.write_text(plan_json(api.solve(folder / "small.yaml")), encoding="utf-8")

@@ -7,9 +7,13 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from foreign import foreign, segments
 from pages import Read, html_of, plan_file, read
 
 from optimizer.cli.main import main
+from optimizer.report.language import CODES, Code, Language
+from optimizer.report.source import read_source
+from optimizer.report.views import report_of
 
 ASKED = (
     ("compare",), ("alternatives", "--within", "20%"), ("explain", "--worth"), ("pareto",), ("sensitivity",),
@@ -20,7 +24,7 @@ ASKED = (
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("analysed")
-    plan = plan_file(folder)
+    plan = plan_file(folder, more="fx: {date: 2026-12-30, base: USD, rates: {EUR: 1.08}}\nbudget: {total: 9e6}\n")
     for name, *options in ASKED:
         assert main([name, str(folder / "small.yaml"), *options, "--quiet", "--plan", str(plan)]) == 0
     return plan
@@ -90,3 +94,15 @@ def test_worth_and_alternatives(found, kept):
 def test_nothing_is_called_not_computed(found):
     assert "was not computed" not in found.text.replace("Which limits bind was not computed", "")
     assert found.text.count("It is obtained with") == found.text.count("--after-run")
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_no_amount_of_an_analysis_is_left_in_another_currency(plan: Path, kept: dict, code: Code):
+    assert foreign(report_of(read_source(plan), Language(code), "EUR"), {"USD"}) == []
+    money = [each for each in kept["explain"][0]["worth"] if each["limit"] == "budget"]
+    assert [each["step"] for each in money] == ["+1,000,000 USD"]
+
+
+def test_the_step_of_a_limit_is_converted(plan: Path):
+    report = report_of(read_source(plan), Language("zh"), "EUR")
+    assert ("html", "+925,925.93 EUR") in segments(report)

@@ -16,6 +16,7 @@ import optimizer.report
 from optimizer.cost.after import POLICIES
 from optimizer.cost.items import INVOICED
 from optimizer.errors import InternalError
+from optimizer.io.library import Library
 from optimizer.report.document import Value
 from optimizer.report.language import CODES, Language, _file, terms
 from optimizer.report.markdown import markdown
@@ -161,3 +162,13 @@ def test_every_sentence_of_a_plan_is_chinese_in_a_chinese_report() -> None:
 def test_an_english_report_holds_no_chinese_words() -> None:
     text = markdown(report_of(committee(), Language()).document, Language())
     assert not re.search("[\u4e00-\u9fff]", text.replace("华新算力（虚构）", ""))
+
+
+def test_the_reason_of_every_range_is_told_in_chinese_and_its_source_as_published() -> None:
+    ranges = [known for _, known in Library.shipped().ranges]
+    assert len(ranges) >= 15
+    for known in ranges:
+        text = Language("zh").phrase(known.origin)
+        assert known.note not in text
+        assert re.search("[\u4e00-\u9fff]", text)
+        assert known.source is None or known.source.url in text

@@ -67,7 +67,7 @@ def test_two_hundred_awards_of_two_hundred_quotes_are_small_documents() -> None:
     }
     assert {name: size for name, size in sizes.items() if size > MEGABYTES} == {}
     assert sizes["html"] < CLEARLY_BELOW
-    assert orders_csv(report).count("\r\n") == 1 + 10 * COPIES
+    assert orders_csv(report).count("\r\n") == 1 + 17 * COPIES
 
 
 def test_a_plan_without_days_of_payment_cannot_become_a_workbook() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import zipfile
 from dataclasses import replace
 from decimal import Decimal
 from html import unescape
-from io import BytesIO
+from io import BytesIO, StringIO
 
 import pytest
 from committee import committee, html_tables
@@ -119,6 +120,31 @@ def test_pseudonyms_are_the_same_each_time_and_change_no_number() -> None:
     assert len({award.vendor for award in first.source.plan.awards}) == len(set(named))
 
 
+def test_the_order_tells_no_vendor() -> None:
+    """What was listed by name is listed by pseudonym, in every document, with its own figures."""
+    report = report_of(committee(), Language(), vendors=False)
+    plan, before = report.source.plan, committee().plan
+    quotes = [award.quote for award in plan.awards]
+    assert quotes == sorted(quotes)
+    assert len(set(quotes)) == 5
+    assert sorted(award.cost for award in plan.awards) == sorted(award.cost for award in before.awards)
+    assert plan.cost is not None
+    assert before.cost is not None
+    assert report.source.loaded is not None
+    assert list(report.source.loaded.quotes) == sorted(report.source.loaded.quotes)
+    for position, award in enumerate(plan.awards):
+        own = [line.amount for line in plan.cost.lines if line.award == position]
+        (old,) = (at for at, each in enumerate(before.awards) if (each.cost, each.units) == (award.cost, award.units))
+        assert own == [line.amount for line in before.cost.lines if line.award == old]
+    tables = html_tables(page(report.document, report.language))
+    for name, column in (("awards", 1), ("lots", 1), ("understood-table", 0), ("quotes-used", 0), ("conditions", 1)):
+        named = [row[column] for row in tables[name][1:] if row[column]]
+        assert named == sorted(named), name
+    files = [row[0] for row in tables["inputs"][1:] if row[0].startswith("quotes/")]
+    assert files == sorted(files)
+    assert len(files) == 5
+
+
 def test_both_may_be_withheld() -> None:
     closed = texts(report_of(committee(), Language(), prices=False, vendors=False))
     assert f"{int(committee().plan.cost.total):,}" not in "".join(closed.values())  # type: ignore[union-attr]
@@ -138,16 +164,19 @@ def test_every_figure_in_another_currency() -> None:
     ]
     assert table["options"][1][2] == f"{round_money(cost.total * rate, 'CNY'):,.2f}"
     text = markdown(report.document, report.language)
-    label = "1 EUR = 7.7908 CNY"
-    assert f"converted from EUR to CNY at the plan's rate of 2026-11-27: {label}" in text
-    assert not re.search(r"\d (EUR|USD|JPY)\b", text.replace(label, ""))
+    label = "1 EUR = 7.79079798706 CNY"
+    assert f"Every amount is converted from EUR to CNY at the plan's rate of 2026-11-27: {label}" in text
+    stated = re.sub(r"\(quoted [^()]*\)", "", text.replace(label, ""))
+    assert not re.search(r"\d (EUR|USD|JPY)\b", stated)
 
 
 def test_rates_of_quotes_are_their_own() -> None:
     report = report_of(committee(), Language(), "USD")
-    priced = {row.split(",")[2]: row.split(",")[9:11] for row in orders_csv(report).splitlines()[1:]}
-    assert priced["cloud-7"] == ["3.455", "USD"]
-    assert priced["lessor-3"] == [f"{Decimal('7123.45') * USD_PER_EUR:.4f}", "USD"]
+    rows = csv.DictReader(StringIO(orders_csv(report).removeprefix("\ufeff")))
+    prices = ("unit_price", "currency", "quoted_price", "quoted_currency")
+    priced = {row["quote"]: [row[key] for key in prices] for row in rows if row["unit_price"]}
+    assert priced["cloud-7"] == ["3.455", "USD", "3.455", "USD"]
+    assert priced["lessor-3"] == [f"{Decimal('7123.45') * USD_PER_EUR:.4f}", "USD", "7123.45", "EUR"]
 
 
 def test_the_workbook_shows_the_converted_total_and_its_rate() -> None:

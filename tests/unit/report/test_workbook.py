@@ -15,6 +15,7 @@ import formulas
 import openpyxl
 import pytest
 from committee import HOSTILE, committee, short
+from pages import plan_file
 
 from optimizer.cli.main import main
 from optimizer.io.quotes import read_quotes
@@ -22,7 +23,7 @@ from optimizer.io.scenario import reload_scenario
 from optimizer.io.yaml_reader import read_yaml_file
 from optimizer.report.cells import Writer
 from optimizer.report.language import Language
-from optimizer.report.source import Source
+from optimizer.report.source import Source, read_source
 from optimizer.report.views import report_of
 from optimizer.report.workbook import workbook
 from optimizer.report.workbook.lists import quoted_prices
@@ -229,6 +230,29 @@ def test_an_independent_engine_recomputes_the_plan_and_every_changed_input(tmp_p
     assert {what: ask(cells) for what, (cells, *_) in CHANGES.items()} == {
         what: checked(plan, *words) for what, (_, *words) in CHANGES.items()
     }
+
+
+@pytest.mark.usefixtures("uncollected")
+def test_another_currency_is_computed_live_too(tmp_path: Path) -> None:
+    source = read_source(plan_file(tmp_path, more="fx: {date: 2026-12-30, base: USD, rates: {EUR: 1.08}}\n"))
+    cost, path, rate = source.plan.cost, tmp_path / "plan.xlsx", Decimal("0.925925925926")
+    assert cost is not None
+    path.write_bytes(workbook(report_of(source, Language(), "EUR")))
+    book = openpyxl.load_workbook(path)
+    values, names = recomputed(modelled(path, book), book), named(book)
+    converted = {name: cents(values[names[name]]) for name in ("plan_total", "plan_npv")}
+    assert converted == {
+        "plan_total": round_money(cost.total * rate, "EUR"), "plan_npv": round_money(cost.npv * rate, "EUR")
+    }  # fmt: skip
+    lines = rows(values, book, "Cost lines", 1, "D")
+    amounts = [round_money(line.amount * rate, "EUR") for line in cost.lines]
+    assert [cents(lines[at]) for at in range(1, len(amounts) + 1)] == amounts
+    totals = rows(values, book, "Totals", 1, "B")
+    assert {year: cents(totals[year]) for year in cost.by_fiscal_year} == {
+        year: round_money(amount * rate, "EUR") for year, amount in cost.by_fiscal_year.items()
+    }
+    sheet, cell = names["report_rate"].split("!")
+    assert (book[sheet][cell].value, book[sheet][f"C{cell[1:]}"].value) == (float(rate), "EUR per USD")
 
 
 def test_libre_office_agrees(content: bytes, plan: Plan, tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ import pytest
 from optimizer.solver.columns import Blocks
 from optimizer.solver.curves import Counts
 from optimizer.solver.partitions import Block, Field, undominated
+from optimizer.solver.placing import Enumeration
+from optimizer.solver.problem import Pool
 from optimizer.solver.schedules import Schedules
 from tests.unit.cost.world import block as blocks_of_days
 from tests.unit.cost.world import hourly, purchase, quote, reserved, site
@@ -88,7 +90,11 @@ def test_within_a_cutoff_are_all_schedules_of_nested_loops_and_no_others(runs, o
     terms = {"finance": {"discount_rate": 0.3, "residual": {"share": 0.3}}, "after_run": AFTER[policy]}
     known = field(program(quote(SOON[offers]), SHORT[runs], **terms), monkeypatch)
     (block,) = known.blocks([0] * len(known.names))
+    tried = known.enumeration(block).within(np.inf, EVERY)
+    _all_modes(monkeypatch)
     every = known.enumeration(block).within(np.inf, EVERY)
+    assert rows(tried).items() <= rows(every).items()
+    _replaced(every, tried, known)
     bounds = rows(every)
     assert len(bounds) == len(every) > 3
     possible = {row for row in nested(block, known) if row in bounds}
@@ -98,26 +104,39 @@ def test_within_a_cutoff_are_all_schedules_of_nested_loops_and_no_others(runs, o
     for cutoff in np.quantile(every.bound, [0, 0.3, 0.7]):
         found = known.enumeration(block).within(float(cutoff) + EXACT, EVERY)
         assert rows(found) == {row: bound for row, bound in bounds.items() if bound <= cutoff + EXACT}
-    _replaced(every, known)
+    _replaced(every, undominated(every, known), known)
 
 
 def _is_impossible(row: Row, block: Block, known: Field) -> bool:
     """Return whether a schedule needs more nodes at once than there are, or lasts longer than its only contract."""
     slots = [known.slots[key] for key in block]
     (pool,) = {known.outlook.pools[slot.pool] for slot in slots}
-    most = sum(max(o.offer.units.max or 0 for o in pool.options if o.offer_key == key)
-               for key in {o.offer_key for o in pool.options})  # fmt: skip
     spans = [(day, day + int(slot.days[mode]), int(slot.needed[mode]))
              for slot, (mode, day) in zip(slots, row, strict=True)]  # fmt: skip
-    crowded = any(sum(n for first, end, n in spans if first <= day < end) > most for day, _, _ in spans)
+    crowded = any(
+        sum(n for first, end, n in spans if first <= day < end) > _ready(pool, day, known) for day, _, _ in spans
+    )
     alone = {option.offer.type.value for option in pool.options} == {"reserved"}
     lasting = max(end for _, end, _ in spans) - min(first for first, _, _ in spans)
     return crowded or (alone and lasting > 31)
 
 
-def _replaced(every: Schedules, known: Field) -> None:
+def _ready(pool: Pool, day: int, known: Field) -> int:
+    """Return how many units of all offers may be ready by a day."""
+    most = {}
+    for option in pool.options:
+        if option.follows or (option.lots[0].ready - known.frame.today).days <= day:
+            most[option.offer_key] = option.offer.units.max or 0
+    return sum(most.values())
+
+
+def _all_modes(monkeypatch) -> None:
+    """Have the run placed last tried in every mode, also in those that need more nodes and cost no less."""
+    monkeypatch.setattr(Enumeration, "_only_nodes_count", lambda *_: False)
+
+
+def _replaced(every: Schedules, kept: Schedules, known: Field) -> None:
     """For each schedule one is kept that has a bound no higher, never needs more at once, and where sold ends no later."""
-    kept = undominated(every, known)
     others = [_profile(kept, row, known) for row in range(len(kept))]
     for row in range(len(every)):
         bound, end, use = _profile(every, row, known)
@@ -145,14 +164,25 @@ CASES = [
 ]
 
 
+STAFF = [{"name": "staff", "per": "cluster", "amount": {1: 9000, 2: 12000}, "every": "year"},
+         {"name": "hall staff", "per": "cluster", "amount": 5000, "every": "month", "types": ["purchase"]}]  # fmt: skip
+"""Entries that recur: for every award, and for some."""
+
+
+@pytest.mark.parametrize("costs", [[], STAFF], ids=["alone", "staffed"])
 @pytest.mark.parametrize(("runs", "offers", "policy"), CASES, ids=lambda name: name.replace(" ", "_"))
-def test_no_plan_costs_less_than_the_bounds_of_its_blocks_and_of_their_parts(runs, offers, policy, monkeypatch):
+def test_no_plan_costs_less_than_the_bounds_of_its_blocks_and_of_their_parts(runs, offers, policy, costs, monkeypatch):
     """Every choice of runs, with the awards that are cheapest for it: its own schedules are there, and cost no more."""
-    terms = {"finance": {"discount_rate": 0.3, "residual": {"share": 0.3}}, "after_run": AFTER[policy]}
+    terms = {"finance": {"discount_rate": 0.3, "residual": {"share": 0.3}}, "after_run": AFTER[policy], "costs": costs}
     world = program(offered(offers), PROGRAMS[runs], **terms)
     costs = least_costs(fully_listed(world, monkeypatch))
     known = field(world, monkeypatch)
-    blocks, constant = Blocks(known), float(known.outlook.constant.min())
+    blocks, every, constant = Blocks(known), Blocks(known), float(known.outlook.constant.min())
+    with monkeypatch.context() as patch:
+        _all_modes(patch)
+        for pools in {pools_of(chosen, known) for chosen in costs}:
+            for block in known.blocks(pools):
+                every.within(block, np.inf)
     least: dict[tuple[int, ...], float] = {}
     assert costs
     for chosen, cost in costs.items():
@@ -160,7 +190,7 @@ def test_no_plan_costs_less_than_the_bounds_of_its_blocks_and_of_their_parts(run
         paid = constant + known.entry(enumerate(pools))
         bound = paid
         for block in known.blocks(pools):
-            bound += rows(blocks.within(block, np.inf))[row_of(chosen, block, known)]
+            bound += rows(every.within(block, np.inf))[row_of(chosen, block, known)]
         assert bound <= cost + EXACT, chosen
         least[pools] = min(cost - paid, least.get(pools, np.inf))
     for pools, cost in least.items():
@@ -217,6 +247,12 @@ def test_a_part_is_hired_as_late_as_after_a_run_that_is_left_out(monkeypatch):
     offers = {"stock": purchase(1, units={"max": 1}), "hour": hourly(3, units={"max": 2})}
     runs = {"a": run((1, 150), (2, 20)), "b": run((1, 100), after=["a"]), "c": run((1, 30))}
     _parts_cost_no_more(program(quote(offers), runs, sites={"hall": site()}), ("b", "c"), monkeypatch)
+
+
+def test_a_part_in_one_term_may_need_more_nodes_to_end_with_it(monkeypatch):
+    """After a, b on one node would outlast the only term, three months; on two nodes it does not."""
+    runs = {"a": run((1, 60), deadline="2027-03-10"), "b": run((1, 80), (2, 25), after=["a"]), "c": run((1, 10))}
+    _parts_cost_no_more(program(quote({"term": reserved(2, 3, units={"max": 3})}), runs), ("a", "b"), monkeypatch)
 
 
 @pytest.mark.parametrize("second", [(1, 50), (1, 61)], ids=["fits a term of its own", "too long for any"])

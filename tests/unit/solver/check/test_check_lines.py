@@ -55,9 +55,13 @@ def test_a_line_of_another_award() -> None:
     assert broken(lines=line(0, award=1)) == {"cost.lines.award"}
 
 
-@pytest.mark.parametrize(("key", "name"), [("schedule", "cost.lines.schedule"), ("award", "cost.lines.award")])
-def test_a_reference_to_nothing(key: str, name: str) -> None:
-    assert name in broken(lines=line(0, **{key: 99}))
+def test_a_line_of_another_lot() -> None:
+    assert broken(lines=line(0, lot=1)) == {"cost.lines.lot"}
+
+
+@pytest.mark.parametrize("key", ["schedule", "award", "lot"])
+def test_a_reference_to_nothing(key: str) -> None:
+    assert f"cost.lines.{key}" in broken(lines=line(0, **{key: 99}))
 
 
 def test_shares_that_do_not_add_up() -> None:

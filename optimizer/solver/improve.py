@@ -1,0 +1,194 @@
+"""Good plans fast, where the runs are too many to list: a start over a few runs everywhere, then better ones nearby.
+
+Both ask the compact model over a menu: some hundred spots (a run in a pool, from a day on, in a mode), which it combines
+as the rules allow, with all awards and under all limits exactly. The first menus spread thinly over the cheapest pools.
+Each later one holds the spots near the plan in hand and many more in one part of the problem (``PARTS``). Which part comes
+next is drawn at random, those of kinds that gave better plans more often; a part that gave none is not asked again before
+the plan changes. No bound comes from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+from itertools import combinations
+from typing import Protocol, TypeVar
+
+from optimizer.cost.choice import Choice
+from optimizer.solver.menus import Menu, Plan, Spots, of_menu, spots_of
+from optimizer.solver.partitions import Field
+from optimizer.solver.problem import Problem
+
+MENUS = ((40, 0, 0, 0), (120, 2, 2, 3), (120, 6, 4, 6), (120, 36, 5, 8))
+"""Spots of sets, and pools of each place, starts and levels of nodes of each run there, in the first menus, until one has a
+plan."""
+
+SAMPLED = 10
+"""Most runs whose sets are sampled: there are 2 to that power."""
+
+ROUNDS, SAMPLES = 3, 900
+"""Days between a run and the next that are tried for a first menu, and samples in each pool."""
+
+OF_SETS = 80
+"""Spots of the cheapest sets in a later menu."""
+
+DRAWS = 6
+"""Times that sets are sampled with the same plan in hand."""
+
+POOLS = 6
+"""Pools of each place that all runs are tried in."""
+
+POOLS_OF_A_RUN = 12
+"""Pools that a run is tried in."""
+
+MORE, LESS, LEAST = 1.5, 0.85, 0.3
+"""What the weight of a kind of part grows by with a better plan and shrinks by without, and its least."""
+
+
+class Planned(Protocol):
+    """What a solver found."""
+
+    @property
+    def value(self) -> Decimal | None:
+        """The first objective; None without a plan."""
+        ...
+
+    @property
+    def choice(self) -> Choice:
+        """The decision."""
+        ...
+
+
+Found = TypeVar("Found", bound=Planned)
+Solve = Callable[[Problem, Decimal | None], Found | None]
+"""Returns a plan of a problem, below a value; None when none was found within some work."""
+
+Part = tuple[str, tuple[int, ...]]
+"""A kind, and the runs or the pool it is about."""
+
+
+def first_menus(field: Field, seed: int) -> Iterator[Menu]:
+    """Yield menus that spread over the cheapest pools, each wider than the one before."""
+    spots = Spots(field, seed)
+    late = [run for run in spots.runs if field.after(run)]
+    rounds = ROUNDS if late else 1
+    for most, count, starts, levels in MENUS:
+        pools = spots.pools(count) if count else []
+        menu = spots.sets(rounds, SAMPLES // rounds, most // rounds) if len(spots.runs) <= SAMPLED else set()
+        for run, pool in sorted(field.slots):
+            if pool in pools:
+                menu |= spots.spread(run, pool, starts, levels)
+        yield spots.trimmed(menu | spots.following(menu, pools, late, 8, 2), ())
+
+
+def sets(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
+    """The cheapest sets of runs among new samples; every other time with runs in their present order in time."""
+    if len(spots.runs) > SAMPLED:
+        return set()
+    return spots.near(plan, (-1, 0, 1)) | spots.sets(1, SAMPLES, OF_SETS, plan if of[0] % 2 else ())
+
+
+def modes(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
+    """Every run stays in its pool, about when it is; all modes near its own."""
+    return spots.near(plan, range(-8, 9))
+
+
+def anywhere(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
+    """Some runs may go to any of their pools, or after others in the pools in use."""
+    menu = spots.near(plan, (-1, 0, 1))
+    for run in of:
+        for pool in spots.field.pools_of(run)[:POOLS_OF_A_RUN]:
+            menu |= spots.spread(run, pool, 3, 4)
+    return menu | spots.following(menu, sorted({one.pool for one in plan}), of, 8, 2)
+
+
+def one_pool(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
+    """Every run may go to one pool, also after another."""
+    menu = spots.near(plan, range(-2, 3))
+    for run in spots.runs:
+        if (run, of[0]) in spots.field.slots:
+            menu |= spots.spread(run, of[0], 4, 6)
+    return menu | spots.following(menu, of, spots.runs, 12, 3)
+
+
+def in_turn(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
+    """The runs of a pool, and some more, beside and after each other there, up to three in a row."""
+    runs = sorted({*(one.workload for one in plan if one.pool == of[0]), *of[1:]})
+    menu = spots.near(plan, range(-2, 3))
+    for run in runs:
+        if (run, of[0]) in spots.field.slots:
+            menu |= spots.spread(run, of[0], 4, 6)
+    menu |= spots.following(menu, of[:1], runs, 16, 3)
+    return menu | spots.following(menu, of[:1], runs, 16, 2)
+
+
+PARTS = {"sets": sets, "modes": modes, "anywhere": anywhere, "one_pool": one_pool, "in_turn": in_turn}
+"""Kinds of parts."""
+
+
+def parts(spots: Spots, plan: Plan) -> Iterator[Part]:
+    """Yield all parts of a problem with a plan in hand."""
+    yield "modes", ()
+    yield from (("sets", (time,)) for time in range(DRAWS))
+    for size in (1, 2, 3):
+        yield from (("anywhere", runs) for runs in combinations(spots.runs, size))
+    used = sorted({one.pool for one in plan})
+    for pool in used:
+        others = [one.workload for one in plan if one.pool != pool]
+        yield from (("in_turn", (pool, *more)) for size in (0, 1, 2) for more in combinations(others, size))
+    yield from (("one_pool", (pool,)) for pool in sorted({*spots.pools(POOLS), *used}))
+
+
+class Improver:
+    """Draws parts of a problem, one after another.
+
+    Args:
+        problem: The problem.
+        field: Its runs with their pools.
+        seed: Of the draws.
+    """
+
+    def __init__(self, problem: Problem, field: Field, seed: int) -> None:
+        """Start with all kinds alike."""
+        self.problem, self.spots = problem, Spots(field, seed)
+        self.weights = dict.fromkeys(PARTS, 1.0)
+        self.tried: set[Part] = set()
+
+    def improved(self, best: Found, solve: Solve[Found], is_over: Callable[[], bool], patience: int) -> Found:
+        """Return a plan no worse than one: after so many parts in a row without a better one, or no part left, the best."""
+        failed = 0
+        while failed < patience and not is_over():
+            plan = spots_of(best.choice, self.spots.field)
+            part = self._next(plan)
+            if part is None:
+                break
+            menu = self.spots.trimmed(PARTS[part[0]](self.spots, plan, part[1]), plan)
+            found = solve(of_menu(self.problem, self.spots.field, menu), best.value)
+            failed = failed + 1 if found is None else 0
+            best = self._learnt(part, best, found)
+        return best
+
+    def guessed(self) -> float:
+        """Return about what the cheapest plan costs at least: the least of sets of runs among samples."""
+        return self.spots.guessed(ROUNDS, SAMPLES)
+
+    def _next(self, plan: Plan) -> Part | None:
+        """Return a part that was not tried with this plan."""
+        groups: dict[str, list[Part]] = {}
+        for part in parts(self.spots, plan):
+            if part not in self.tried:
+                groups.setdefault(part[0], []).append(part)
+        if not groups:
+            return None
+        kind = self.spots.draw.choices(list(groups), [self.weights[kind] for kind in groups])[0]
+        part = self.spots.draw.choice(groups[kind])
+        self.tried.add(part)
+        return part
+
+    def _learnt(self, part: Part, best: Found, found: Found | None) -> Found:
+        change = LESS if found is None else MORE
+        self.weights[part[0]] = min(max(self.weights[part[0]] * change, LEAST), 1 / LEAST)
+        if found is None:
+            return best
+        self.tried = {part}
+        return found
