@@ -24,14 +24,23 @@ from optimizer.solver.parts import Cheapest, Part, PartBounds, Parts, cheapest, 
 from optimizer.solver.problem import Problem
 from optimizer.solver.relaxation import applies, excerpt, lowered, relaxed_model
 from optimizer.solver.schedules import Schedules
-from optimizer.solver.search import Found, SearchInterrupted, SolverName, best_of
+from optimizer.solver.search import Found, SearchInterrupted, SolverName, best_of, good_plan
 from optimizer.solver.timetable import Timed, Timetable, timetable
 
-SECONDS_FOR_A_PART = 4.0
-"""First search for what a set of runs costs; four times as long each time it is asked again."""
+WORK_FOR_A_PART = 4.0
+"""Longest search for what a set of runs costs, in seconds as CP-SAT counts its work; its bound by then counts."""
 
-SECONDS_FOR_ALL = 8.0
-"""The same for an assignment of all runs."""
+WORK_FOR_ALL = 8.0
+"""The same for an assignment of all runs; four times as much each time it is asked again."""
+
+SECONDS_TO_RELAX = 5.0
+"""Longest search for a bound by the relaxation."""
+
+SEVERAL_RUNS = 4
+"""Runs from which on a good plan is looked for first."""
+
+SHARE_FOR_A_PLAN = 0.25
+"""Most of the time limit for that."""
 
 MOST_PRICED = 30
 """Timetables of an assignment that are priced one after another, while the next may still cost less than the best plan."""
@@ -55,7 +64,7 @@ class Decomposition:
         name: Solver of the compact model.
         settings: Solver settings.
         unique: Whether ties between equal plans are broken.
-        best: The best plan so far, optimal for its schedule.
+        best: The best plan so far with its value as bound.
         bound: Lower bound on every plan.
     """
 
@@ -66,7 +75,7 @@ class Decomposition:
     best: Found | None = None
     bound: float = -np.inf
     _level: dict[Parts, int] = field(default_factory=dict)
-    _seconds: dict[Parts, float] = field(default_factory=dict)
+    _work: dict[Parts, float] = field(default_factory=dict)
     _asked: dict[Parts, float] = field(default_factory=dict)
     _priced: dict[Parts, list[Timetable]] = field(default_factory=dict)
     _stuck: float = np.inf
@@ -114,9 +123,9 @@ class Decomposition:
     def _is_over(self) -> bool:
         return self.ends is not None and time.monotonic() > self.ends
 
-    def _left(self, seconds: float) -> Settings:
+    def _left(self, seconds: float = np.inf) -> Settings:
         left = seconds if self.ends is None else min(seconds, self.ends - time.monotonic())
-        return replace(self.settings, time_limit_s=max(MOMENT, left), progress=None)
+        return replace(self.settings, time_limit_s=None if np.isinf(left) else max(MOMENT, left), progress=None)
 
     def answer(self) -> Found:
         """Return what is known."""
@@ -126,7 +135,11 @@ class Decomposition:
                 return Found("infeasible", None, None, "cp-sat", "no assignment of the runs to pools has a timetable")
             return Found("unknown", None, None, "cp-sat", "the limit was reached before a plan was found")
         if self.bound >= self.limit:
-            return replace(self.best, proof="cp-sat proved that every assignment of the runs to pools costs no less")
+            return replace(
+                self.best,
+                status="optimal",
+                proof="cp-sat proved that every assignment of the runs to pools costs no less",
+            )
         bound = Decimal(self.bound) if np.isfinite(self.bound) else None
         why = "stopped before all assignments that may cost less were known"
         return replace(self.best, status="feasible", bound=bound, proof=why)
@@ -170,13 +183,13 @@ class Decomposition:
         relaxation = excerpt(self.whole, self._places((part,)))
         ground = next(ground for ground in relaxation.grounds if ground.pool.name == self.places[part[1]])
         paid = {index: relaxation.objective[index] for index in ground.variables if index in relaxation.objective}
-        settings = replace(self._left(SECONDS_FOR_A_PART), workers=1, gap=ROUGH)
+        settings = replace(self._left(SECONDS_TO_RELAX), workers=1, gap=ROUGH)
         outcome, bound, _ = lower_bound(relaxation.builder.model, paid, settings)
         return outcome, None if bound is None else float(lowered(bound, relaxation.digits))
 
     def _proven(self, part: Part) -> tuple[str, float | None]:
         """Return whether CP-SAT too finds no timetable of a set of runs in a pool."""
-        found = self._timetable((part,), np.inf, SECONDS_FOR_A_PART, free=True)
+        found = self._timetable((part,), np.inf, WORK_FOR_A_PART, free=True)
         self._level[(part,)] = TIMED
         if found.outcome == "infeasible":
             return "infeasible", np.inf
@@ -186,7 +199,7 @@ class Decomposition:
         """Bound sets of runs by their timetable: by its cost, or by what they may cost in the assignment at most."""
         before = max(sum(self.bounds.least[part] for part in group), self.bounds.tied.get(group, -np.inf))
         room = self.limit - first.value + before
-        found = self._timetable(group, room, SECONDS_FOR_A_PART, free=True)
+        found = self._timetable(group, room, WORK_FOR_A_PART, free=True)
         value = None if found.bound is None else float(found.bound)
         if found.outcome == "infeasible":
             value = room
@@ -199,9 +212,9 @@ class Decomposition:
     def _ask_all(self, first: Cheapest) -> None:
         """Ask for the timetable of an assignment: a plan, or a bound."""
         parts, entry = first.parts, self.known.entry(pairs_of(first.parts))
-        seconds = self._seconds.get(parts, SECONDS_FOR_ALL)
+        work = self._work.get(parts, WORK_FOR_ALL)
         known = self._priced.setdefault(parts, [])
-        found = self._timetable(parts, self.limit - entry, seconds, known=known)
+        found = self._timetable(parts, self.limit - entry, work, known=known)
         value = first.value
         if found.outcome == "infeasible":
             value = np.inf
@@ -214,22 +227,22 @@ class Decomposition:
         if len(known) == MOST_PRICED and value < self.limit:
             self._stuck, self._asked[parts] = min(self._stuck, value), np.inf
         if found.outcome not in ("optimal", "infeasible"):
-            self._seconds[parts] = 4 * seconds
+            self._work[parts] = 4 * work
 
     def _timetable(
         self,
         parts: Parts,
         room: float,
-        seconds: float,
+        work: float,
         *,
         free: bool = False,
         known: Sequence[Timetable] = (),
     ) -> Timed:
         """Ask for the timetable of some parts; of all with energy priced by the day, once one is known."""
-        cutoff, left = None if np.isinf(room) else Decimal(room), self._left(seconds)
+        cutoff, left = None if np.isinf(room) else Decimal(room), self._left()
         places = self._places(parts)
         found = timetable(
-            self.whole, places, replace(left, light=True), cutoff, free=free, exact=bool(known), known=known
+            self.whole, places, replace(left, light=True, work=work), cutoff, free=free, exact=bool(known), known=known
         )
         if found.interrupted:
             raise KeyboardInterrupt
@@ -242,7 +255,7 @@ class Decomposition:
         """Keep the best plan of a schedule when it is the best so far."""
         groups = tuple((block, self._schedule(block, runs)) for block in self.known.parts(pairs_of(parts)))
         columns = Columns(groups, -np.inf, complete=False)
-        left = self._left(SECONDS_FOR_ALL)
+        left = self._left()
         found = best_of(self.problem, self.known.outlook, columns, self.name, left, unique=self.unique)
         if found.status != "optimal" or found.bound is None:
             return
@@ -282,8 +295,11 @@ def decomposed(problem: Problem, name: SolverName, settings: Settings, *, unique
         InternalError: a plan costs less than its bounds allow, or the two proofs disagree.
         SearchInterrupted: Ctrl-C, with the best plan so far.
     """
-    started = time.monotonic()
-    found = Decomposition(problem, name, settings, unique).run()
+    started, limit = time.monotonic(), settings.time_limit_s
+    best = None
+    if len(problem.frame.scenario.workloads) >= SEVERAL_RUNS:
+        best = good_plan(problem, name, replace(settings, time_limit_s=limit and limit * SHARE_FOR_A_PLAN))
+    found = Decomposition(problem, name, settings.since(started), unique, best).run()
     if found.status != "infeasible":
         return found
     again = Decomposition(problem, name, replace(settings.since(started), variant=1), unique).run()

@@ -285,6 +285,18 @@ def first_choice(problem: Problem, settings: Settings) -> Choice | None:
     return None if found is None else found.model.choice(found.answer.values)
 
 
+def good_plan(problem: Problem, name: SolverName, settings: Settings) -> Found | None:
+    """Return a good plan of a problem whose runs are not listed, without a bound; None when none was found in time."""
+    solver, effort = backend(name), _Effort.starting(settings)
+    blocks = Blocks(field_of(problem), effort.ends)
+    first = _first_plan(problem, blocks, solver, effort)
+    best = _improved(Improver(problem, blocks.field, settings.seed), first, solver, effort, PATIENCE)
+    if best is None:
+        return None
+    choice = best.model.choice(best.answer.values)
+    return Found("feasible", choice, best.value, solver.name, "the best plan of neighbourhoods")
+
+
 def best_of(
     problem: Problem, outlook: Outlook, columns: Columns, name: SolverName, settings: Settings, *, unique: bool
 ) -> Found:
