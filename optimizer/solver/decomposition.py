@@ -30,7 +30,7 @@ from optimizer.solver.timetable import Timed, Timetable, timetable
 WORK_FOR_A_PART = 4.0
 """Longest search for what a set of runs costs, in seconds as CP-SAT counts its work; its bound by then counts."""
 
-WORK_FOR_ALL = 8.0
+WORK_FOR_ALL = 2.0
 """The same for an assignment of all runs; four times as much each time it is asked again."""
 
 SECONDS_TO_RELAX = 5.0
@@ -146,13 +146,13 @@ class Decomposition:
 
     def _look_at(self, first: Cheapest) -> None:
         """Bound the assignment better, at the place where least is known."""
-        if self.best is None and not self._asked:
-            self._ask_all(first)
-            return
         for part in sorted(first.parts, key=lambda part: -part[0].bit_count()):
             if not self._level.get((part,)):
                 self._relax(part)
                 return
+        if self.best is None:  # nothing tells yet what may cost too much
+            self._ask_all(first)
+            return
         unknown: list[Parts] = [(part,) for part in first.parts if len(first.parts) > 1]
         unknown += [group for group in self.bounds.groups(first.parts) if 1 < len(group) < len(first.parts)]
         group = next((group for group in unknown if self._level.get(group, RELAXED) < TIMED), None)
