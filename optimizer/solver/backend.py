@@ -30,6 +30,7 @@ class Settings:
         time_limit_s: Wall seconds left; None = no limit.
         progress: Told about incumbents and bounds.
         gap: Relative gap at which a backend may stop.
+        light: Whether presolve is kept short, for models that are solved many times.
         work: Work of one solve, in seconds as CP-SAT counts them whatever the machine; None = no limit (HiGHS has none).
         hint: Values of all variables to start from; empty = none.
         variant: 0 the usual configuration, 1 a different one for a second proof.
@@ -42,6 +43,7 @@ class Settings:
     gap: float = 0.0
     work: float | None = None
     variant: int = 0
+    light: bool = False
     hint: Sequence[int] = ()
 
     def since(self, started: float) -> Settings:

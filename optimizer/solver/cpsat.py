@@ -99,6 +99,20 @@ def _run(running: Future[cp_model.CpSolverStatus], solve: Callable[[], cp_model.
         running.set_exception(error)
 
 
+def run(native: cp_model.CpModel, settings: Settings) -> tuple[cp_model.CpSolver, Outcome, bool]:
+    """Solve a model that is more than linear; return the solver with its values, the outcome, and whether Ctrl-C ended it.
+
+    Raises:
+        InternalError: CP-SAT refuses the model.
+    """
+    problem = native.validate()
+    if problem:
+        raise InternalError(f"CP-SAT refuses the model: {problem.splitlines()[0]}")
+    solver = configured(settings)
+    found, interrupted = _heard(solver, native, settings)
+    return solver, OUTCOMES.get(found, "unknown"), interrupted
+
+
 def _bound(solver: cp_model.CpSolver, objective: Terms) -> int | None:
     """Return the proven lower bound: the integer one, since the one in floating point is off beyond 2^53."""
     return int(solver.response_proto.inner_objective_lower_bound) if objective else None
@@ -117,6 +131,8 @@ def configured(settings: Settings) -> cp_model.CpSolver:
     if settings.work is not None:
         parameters.max_deterministic_time = settings.work
     parameters.relative_gap_limit = settings.gap
+    if settings.light:
+        parameters.cp_model_probing_level = 0
     if settings.variant:
         parameters.linearization_level = 2
         parameters.symmetry_level = 0

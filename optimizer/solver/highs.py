@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil, isfinite
+from typing import NamedTuple
 
 import highspy
 import numpy as np
@@ -57,15 +59,32 @@ class Highs:
         return Answer(outcome, values, value, bound)
 
 
-def lower_bound(model: LinearModel, objective: Terms, settings: Settings) -> tuple[Outcome, float | None]:
-    """Return the outcome of a model with continuous variables, and the dual bound HiGHS claims: floating point, no proof."""
+class Lower(NamedTuple):
+    """What HiGHS claims of a model with continuous variables: floating point, no proof.
+
+    Attributes:
+        outcome: As of a backend.
+        bound: Dual bound; None when there is none.
+        values: Value of every variable; empty without a solution.
+    """
+
+    outcome: Outcome
+    bound: float | None
+    values: Sequence[float]
+
+
+def lower_bound(model: LinearModel, objective: Terms, settings: Settings) -> Lower:
+    """Return what HiGHS finds out about a model with continuous variables; without presolve when it is to be light."""
     QuietHighs.resetGlobalScheduler(True)  # noqa: FBT003 - the library's argument has no name
     solver = QuietHighs()  # type: ignore[no-untyped-call]  # highspy leaves its constructor untyped
     _configure(solver, settings)
+    if settings.light:
+        solver.setOptionValue("presolve", "off")  # of large models it takes most of the time, and gains little
     solver.passModel(_translate(model, objective))
     solver.run()
-    dual = solver.getInfo().mip_dual_bound * OBJECTIVE_UNIT
-    return _outcome(solver), dual if isfinite(dual) else None
+    dual, outcome = solver.getInfo().mip_dual_bound * OBJECTIVE_UNIT, _outcome(solver)
+    values = solver.getSolution().col_value if outcome in ("optimal", "feasible") else ()
+    return Lower(outcome, dual if isfinite(dual) else None, values)
 
 
 def _bound(dual: float) -> int | None:

@@ -23,6 +23,7 @@ from optimizer.schema.quote import DedicatedOffer, RentalOffer
 from optimizer.schema.scenario import Choice, Policy, Workload
 from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
+from optimizer.solver.decomposition import decomposed, is_decomposable
 from optimizer.solver.enumerate import enumerate_plans
 from optimizer.solver.offers import unit_power_kw
 from optimizer.solver.problem import Pool, pools, supply_nodes
@@ -43,6 +44,16 @@ GRID_ACCELERATORS = 16384
 
 NOISE = Decimal("1e-6")
 """Relative difference of a bound and a plan that a solver's whole units may hide."""
+
+
+FEW_RUNS = 3
+"""Runs up to which all schedules may be tried when the search of their pools leaves something open."""
+
+MANY_RUNS = 5
+"""Runs from which on the relaxation of all of them bounds plans better than what the search of their pools knows early."""
+
+SHARE_OF_POOLS = 0.7
+"""Share of the time limit that the search of their pools then has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,12 +263,13 @@ def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique
     if solver == "enumerate":
         return enumerate_plans(prepared.problem)
     started = time.monotonic()
-    answer, bound = first_proof(prepared.problem, settings)
+    few = len(prepared.problem.frame.scenario.workloads) < MANY_RUNS and is_decomposable(prepared.problem)
+    answer, bound = first_proof(prepared.problem, settings, bounded=not few)
     if answer is not None:
         return answer
     limit = settings.time_limit_s
     left = settings if limit is None else replace(settings, time_limit_s=max(0.01, limit + started - time.monotonic()))
-    found = search(prepared.problem, solver, left, unique=unique)
+    found = _searched(prepared.problem, solver, left, unique=unique)
     if bound is None or found.status == "infeasible":
         return found
     value = None if found.choice is None else priced(found.choice, prepared.problem.frame).npv
@@ -268,3 +280,34 @@ def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique
     if found.status == "optimal":
         return found
     return replace(found, bound=bound if found.bound is None else max(bound, found.bound))
+
+
+def _searched(problem: Decision, solver: SolverName, settings: Settings, *, unique: bool) -> Found:
+    """Return the best plan of a problem: of many runs by the pools they take, and what that leaves open by all schedules."""
+    if not is_decomposable(problem):
+        return search(problem, solver, settings, unique=unique)
+    started, limit = time.monotonic(), settings.time_limit_s
+    part = SHARE_OF_POOLS if len(problem.frame.scenario.workloads) <= FEW_RUNS else 1.0
+    first = decomposed(problem, solver, replace(settings, time_limit_s=limit and limit * part), unique=unique)
+    left = settings.since(started)
+    if first.status in ("optimal", "infeasible") or left.spent:
+        return first
+    return _closer(first, search(problem, solver, left, unique=unique), problem.frame)
+
+
+def _closer(one: Found, other: Found, frame: Frame) -> Found:
+    """Return what two searches found together: the better plan and the higher bound.
+
+    Raises:
+        InternalError: what one proves, the plan of the other refutes.
+    """
+    plans = [(priced(found.choice, frame).npv, found) for found in (one, other) if found.choice is not None]
+    if not plans:
+        return other if other.status == "infeasible" else one
+    value, best = min(plans, key=lambda plan: plan[0])
+    bound = max((found.bound for found in (one, other) if found.bound is not None), default=None)
+    noise = NOISE * max(Decimal(1), abs(value))
+    if other.status == "infeasible" or (bound is not None and bound > value + noise):
+        raise InternalError("a plan costs less than another search proves any plan to cost: no answer is given")
+    met = bound is not None and bound >= value - noise
+    return replace(best, status="optimal", bound=value) if met else replace(best, bound=bound)

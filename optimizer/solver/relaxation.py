@@ -17,47 +17,36 @@ floating point, so bounds are lowered by a margin and "infeasible" counts only w
 from __future__ import annotations
 
 import datetime as dt
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import pairwise
 from typing import Literal
 
 from optimizer.cost.entries import table
-from optimizer.cost.frame import DAY
-from optimizer.cost.option import Option, maximum, smallest_order
 from optimizer.schema.base import Money
-from optimizer.schema.quote import ReservedOffer
 from optimizer.solver.backend import Settings
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.highs import lower_bound
 from optimizer.solver.ledger import Ledger, scale_digits
 from optimizer.solver.linear import LinearModel
 from optimizer.solver.offers import signed_units
-from optimizer.solver.problem import Pool, Problem, Profile, supply_nodes
+from optimizer.solver.problem import Problem
 from optimizer.solver.relaxed_costs import (
     book_awards,
-    book_hours,
-    book_system,
-    book_term,
     budgets,
     floored,
-    hired_rate,
-    term_days,
 )
+from optimizer.solver.relaxed_pools import Ground, ground_of
 from optimizer.solver.rules import policy, quantities, site
 from optimizer.solver.search import Found
-from optimizer.solver.variables import Builder, orders_of_option
-
-TANGENTS = 6
-"""Most tangents per hull: more rows make the bound hardly better."""
+from optimizer.solver.variables import Builder
 
 SAFE = 1e-6
 """Relative margin by which a bound in floating point is lowered."""
 
-Segment = tuple[dt.date, dt.date]
-"""First and last day."""
+
+ROUGH = 0.01
+"""Relative gap at which the relaxation of a first proof may stop: that there is no plan shows before, and its dual bound holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,60 +63,58 @@ class Relaxed:
 
 
 @dataclass(frozen=True)
-class _Stay:
-    """A workload in a pool: its variables.
+class RelaxedModel:
+    """The relaxation of a problem.
 
     Attributes:
-        workload: Its name.
-        here: Boolean of running there.
-        nodes: Nodes it takes.
-        days: Segment -> node-days.
-        modes: (nodes with spares, days) of its modes.
-        first: First day it may use there.
-        last: Last day it may use.
+        builder: Its variables and rows.
+        grounds: Its pools.
+        digits: Digits behind the major unit that the objective counts.
+        objective: Variable -> what it costs at least; empty when the objective is not cost.
     """
 
-    workload: str
-    here: int
-    nodes: int
-    days: dict[Segment, int]
-    modes: tuple[tuple[int, int], ...]
-    first: dt.date
-    last: dt.date
+    builder: Builder
+    grounds: tuple[Ground, ...]
+    digits: int
+    objective: Mapping[int, int]
 
 
-def relaxed(problem: Problem, settings: Settings) -> Relaxed:
-    """Return a bound on every plan of a problem, or the proof that there is none."""
-    if not _applies(problem):
+def relaxed(problem: Problem, settings: Settings, *, bounded: bool = True) -> Relaxed:
+    """Return a bound on every plan of a problem (where it is asked for), or the proof that there is none."""
+    if not applies(problem):
         return Relaxed("unknown")
-    builder = _model(problem)
-    digits = scale_digits([builder.ledger.npv], builder.model.upper, problem.frame.scenario.currency)
-    cost = problem.frame.scenario.objective == "cost"
-    objective = {v: floored(amount, digits) for v, amount in builder.ledger.npv.items()} if cost else {}
-    status, bound = lower_bound(builder.model, objective, settings)
+    model = relaxed_model(problem)
+    light = replace(settings, light=True)
+    status, bound, _ = lower_bound(model.builder.model, model.objective if bounded else {}, light)
     if status == "infeasible":
-        second = CpSat().solve(builder.model, {}, settings)
+        second = CpSat().solve(model.builder.model, {}, light)
         return Relaxed("infeasible") if second.outcome == "infeasible" else Relaxed("unknown")
-    if bound is None or not cost:
+    if bound is None or not model.objective or not bounded:
         return Relaxed("unknown")
-    return Relaxed("bounded", Decimal(int(bound - SAFE * abs(bound)) - 1).scaleb(-digits))
+    return Relaxed("bounded", lowered(bound, model.digits))
 
 
-def first_proof(problem: Problem, settings: Settings) -> tuple[Found | None, Decimal | None]:
+def lowered(bound: float, digits: int) -> Decimal:
+    """Return a bound that floating point claims, in major units and below by a margin."""
+    return Decimal(int(bound - SAFE * abs(bound)) - 1).scaleb(-digits)
+
+
+def first_proof(problem: Problem, settings: Settings, *, bounded: bool = True) -> tuple[Found | None, Decimal | None]:
     """Return the answer the relaxation gives by itself, if any, else a bound on every plan, if any.
 
-    Only problems with more runs than can be listed are asked: others are proven by the compact model at once.
+    Only problems with more runs than can be listed are asked: others are proven by the compact model at once. The bound
+    takes some seconds; where a search has better ones soon, only a proof that there is no plan is worth them.
     """
     if problem.windows is None:
         return None, None
-    found = relaxed(problem, settings)
+    found = relaxed(problem, replace(settings, gap=ROUGH), bounded=bounded)
     if found.outcome != "infeasible":
         return None, found.bound
     proof = "the node-day relaxation was proved infeasible by HiGHS and by CP-SAT"
     return Found("infeasible", None, None, "highs", proof), None
 
 
-def _applies(problem: Problem) -> bool:
+def applies(problem: Problem) -> bool:
     """Return whether leaving things out can only make plans cheaper: nothing that is left out has a negative cost."""
     frame = problem.frame
     amounts = (amount for entry in frame.scenario.costs for _, amount in table(entry, frame))
@@ -138,202 +125,69 @@ def _applies(problem: Problem) -> bool:
     return bool(problem.profiles) and draws and not discounts and all(amount.value >= 0 for amount in amounts)
 
 
-def _model(problem: Problem) -> Builder:
+def relaxed_model(problem: Problem) -> RelaxedModel:
+    """Return the relaxation of a problem; it must apply (``applies``)."""
     builder = Builder(problem, LinearModel(), Ledger(problem.frame))
     builder.one = builder.model.integer("one", 1, 1)
-    for pool in problem.pools:
-        for option in pool.options:
-            if option.site:
-                builder.orders += orders_of_option(builder, pool, option, None, [None])
-    stays = {pool.name: list(_stays(builder, pool)) for pool in problem.pools}
-    _one_pool(builder, stays)
-    for pool in problem.pools:
-        _capacity(builder, pool, stays[pool.name])
-        _need_a_run(builder, pool, stays[pool.name])
+    grounds = tuple(ground_of(builder, pool) for pool in problem.pools)
+    for name in problem.frame.scenario.workloads:
+        own = [(stay.here, 1) for ground in grounds for stay in ground.stays if stay.workload == name]
+        builder.model.add("one_pool", name, own, 1, 1)  # each workload runs in one pool
     for rule in (quantities.one_order, quantities.quantity, quantities.fill, site.power, site.racks, policy.vendors):
         rule(builder)
     _signed(builder)
-    if all(option.site for option in problem.options):
+    if not any(option.is_hired for option in problem.options):
         policy.second_source(builder)
-    book_awards(builder, min(profile.run.end for profile in problem.profiles))
+    book_awards(builder, _earliest_end(problem))
     budgets(builder)
-    return builder
+    digits = scale_digits([builder.ledger.npv], builder.model.upper, problem.frame.scenario.currency)
+    cost = problem.frame.scenario.objective == "cost"
+    objective = {v: floored(amount, digits) for v, amount in builder.ledger.npv.items()} if cost else {}
+    return RelaxedModel(builder, grounds, digits, objective)
 
 
-def _stays(builder: Builder, pool: Pool) -> Iterator[_Stay]:
-    """Declare the variables of every workload that may run in a pool."""
-    problem, model = builder.problem, builder.model
-    profiles: dict[str, list[Profile]] = defaultdict(list)
+ELSEWHERE = ("one_pool", "follow", "second_source")
+"""Rules whose rows do not hold where some of the runs are left out."""
+
+
+def excerpt(whole: RelaxedModel, places: Mapping[str, str]) -> RelaxedModel:
+    """Return the relaxation of runs in given pools: all other runs are left out, and what only other pools may award.
+
+    Args:
+        whole: The relaxation of all runs.
+        places: Workload -> name of its pool. Where it has all workloads, all rules hold; else the bound of each pool
+            holds whatever else runs there, or elsewhere.
+    """
+    old = whole.builder.model
+    model = replace(old, lower=list(old.lower), upper=list(old.upper), rows=[])
+    anywhere, used = whole.builder.problem.anywhere, set(places.values())
+    gone: set[int] = set()
+    for ground in whole.grounds:
+        if ground.pool.name not in used and not anywhere:
+            gone |= set(ground.variables)
+        for stay in ground.stays:
+            if places.get(stay.workload) == ground.pool.name:
+                model.lower[stay.here] = 1
+            else:
+                gone |= {stay.here, stay.nodes, *stay.days.values()} - {whole.builder.one}
+    for index in gone:
+        model.lower[index] = model.upper[index] = 0
+    everything = len(places) == len(whole.builder.frame.scenario.workloads)
+    model.rows = [
+        row
+        for row in old.rows
+        if (everything or row.rule not in ELSEWHERE) and any(index not in gone for index, _ in row.terms)
+    ]
+    builder = replace(whole.builder, model=model)
+    return replace(whole, builder=builder)
+
+
+def _earliest_end(problem: Problem) -> dt.date:
+    """Return the earliest day on which the last run may end: no earlier than any of them can."""
+    ends: dict[str, dt.date] = {}
     for profile in problem.profiles:
-        if profile.pool.name == pool.name:
-            profiles[profile.workload].append(profile)
-    spans = {name: _span(name, own, problem) for name, own in profiles.items()}
-    cuts = _segments(builder, pool, list(spans.values()))
-    for name, own in profiles.items():
-        first, last = spans[name]
-        modes = tuple({(profile.nodes_needed, profile.run.candidate.days) for profile in own})
-        most = max(nodes for nodes, _ in modes)
-        label = f"{name} in {pool.name}"
-        here, nodes = model.boolean(label), model.number(f"{label} nodes", 0, most)
-        inside = [cut for cut in cuts if first <= cut[0] and cut[1] <= last]
-        days = {cut: model.number(f"{label} from {cut[0]}", 0, most * _length(cut)) for cut in inside}
-        stay = _Stay(name, here, nodes, days, modes, first, last)
-        _work(model, stay)
-        yield stay
-
-
-def _span(name: str, own: Sequence[Profile], problem: Problem) -> Segment:
-    """Return the first and last day a workload may use in a pool."""
-    last = problem.windows[name][1] if problem.windows else max(profile.run.end for profile in own)
-    return min(profile.run.start for profile in own), last
-
-
-def _length(segment: Segment) -> int:
-    return (segment[1] - segment[0]).days + 1
-
-
-def _segments(builder: Builder, pool: Pool, spans: Sequence[Segment]) -> list[Segment]:
-    """Return the spans in which neither what stands in a pool nor whose window it is changes."""
-    cuts = {day for first, last in spans for day in (first, last + DAY)}
-    for order in builder.orders_of(pool):
-        end = order.option.end
-        cuts |= {var.piece.lot.ready for var in order.pieces} | ({end + DAY} if end else set())
-    return [(begin, following - DAY) for begin, following in pairwise(sorted(cuts))]
-
-
-def _work(model: LinearModel, stay: _Stay) -> None:
-    """Nodes between the smallest and the largest mode; node-days above the hull of the modes, at most nodes x days."""
-    least, most = min(nodes for nodes, _ in stay.modes), max(nodes for nodes, _ in stay.modes)
-    model.add("nodes", stay.workload, [(stay.nodes, 1), (stay.here, -least)], lower=0)
-    model.add("nodes", stay.workload, [(stay.nodes, 1), (stay.here, -most)], upper=0)
-    done = [(index, 1) for index in stay.days.values()]
-    for left, right in _tangents(hull([(nodes, nodes * days) for nodes, days in stay.modes])):
-        width, rise = right[0] - left[0], right[1] - left[1]
-        # width x node-days >= rise x nodes + (width x left height - rise x left nodes), when it runs here
-        base = width * left[1] - rise * left[0]
-        terms = [*((index, width) for index, _ in done), (stay.nodes, -rise), (stay.here, -base)]
-        model.add("node-days", stay.workload, terms, lower=0)
-    for cut, index in stay.days.items():
-        model.add("at most", f"{stay.workload} {cut[0]}", [(index, 1), (stay.nodes, -_length(cut))], upper=0)
-
-
-Point = tuple[int, int]
-
-
-def hull(points: Sequence[Point]) -> list[Point]:
-    """Return the lower convex hull of points, from left to right; of equal first coordinates the lowest."""
-    lowest: dict[int, int] = {}
-    for x, y in points:
-        lowest[x] = min(y, lowest.get(x, y))
-    found: list[Point] = []
-    for x, y in sorted(lowest.items()):
-        while len(found) > 1 and _turns_down(found[-2], found[-1], (x, y)):
-            found.pop()
-        found.append((x, y))
-    return found
-
-
-def _turns_down(first: Point, second: Point, third: Point) -> bool:
-    """Return whether the second point is on or above the line from the first to the third."""
-    return (second[1] - first[1]) * (third[0] - first[0]) >= (third[1] - first[1]) * (second[0] - first[0])
-
-
-def _tangents(points: Sequence[Point]) -> list[tuple[Point, Point]]:
-    """Return some edges of a hull, evenly spread; of one point, its level."""
-    if len(points) == 1:
-        x, y = points[0]
-        return [((x, y), (x + 1, y))]
-    edges = list(pairwise(points))
-    picked = {round(step * (len(edges) - 1) / max(TANGENTS - 1, 1)) for step in range(TANGENTS)}
-    return [edges[place] for place in sorted(picked)]
-
-
-def _one_pool(builder: Builder, stays: dict[str, list[_Stay]]) -> None:
-    """Each workload runs in one pool."""
-    for name in builder.frame.scenario.workloads:
-        own = [(stay.here, 1) for found in stays.values() for stay in found if stay.workload == name]
-        builder.model.add("one_pool", name, own, 1, 1)
-
-
-def _capacity(builder: Builder, pool: Pool, stays: Sequence[_Stay]) -> None:
-    """Node-days of all runs in a span <= days x nodes there + node-days rented; no run has more nodes than ever stand."""
-    per_unit, model = pool.platform.nodes_per_unit, builder.model
-    rented = _rented(builder, pool, stays)
-    for cut in _cuts(stays):
-        used = [(stay.days[cut], -1) for stay in stays if cut in stay.days]
-        there = [(v, _length(cut) * per_unit) for v in _standing(builder, pool, cut[0], cut[1])]
-        hired = [(index, 1) for index in rented[cut]]
-        model.add("capacity", f"{pool.name} {cut[0]}", [*used, *there, *hired], lower=-_length(cut) * pool.owned_nodes)
-    hireable = supply_nodes(pool) if any(rented.values()) else pool.owned_nodes
-    for stay in stays:
-        there = [(v, per_unit) for v in _standing(builder, pool, stay.last, stay.first)]
-        model.add("delivered", stay.workload, [(stay.nodes, -1), *there], lower=-hireable)
-
-
-def _cuts(stays: Sequence[_Stay]) -> list[Segment]:
-    return sorted({cut for stay in stays for cut in stay.days})
-
-
-def _rented(builder: Builder, pool: Pool, stays: Sequence[_Stay]) -> dict[Segment, list[int]]:
-    """Declare and book the node-days rented in each span, by the hour and on reserved terms."""
-    rented: dict[Segment, list[int]] = {cut: [] for cut in _cuts(stays)}
-    hired = [option for option in pool.options if option.is_hired]
-    if not stays:
-        return rented
-    if pool.system:
-        for stay in stays:
-            book_system(builder, stay.here, hired)
-    last = max(stay.last for stay in stays)
-    if hired:
-        rate = hired_rate(hired, last, builder.frame)
-        for cut, index in _node_days(builder, f"hired in {pool.name}", pool, stays).items():
-            book_hours(builder, index, rate)
-            rented[cut].append(index)
-    terms = {option.offer_key: option for option in pool.options if isinstance(option.offer, ReservedOffer)}
-    for option in terms.values():
-        for cut, index in _term(builder, option, pool, stays, last).items():
-            rented[cut].append(index)
-    return rented
-
-
-def _node_days(builder: Builder, label: str, pool: Pool, stays: Sequence[_Stay]) -> dict[Segment, int]:
-    """Declare node-days in each span, as many as the runs of a pool can use."""
-    most = sum(min(supply_nodes(pool), max(nodes for nodes, _ in stay.modes)) for stay in stays)
-    return {cut: builder.model.number(f"{label} from {cut[0]}", 0, most * _length(cut)) for cut in _cuts(stays)}
-
-
-def _term(builder: Builder, option: Option, pool: Pool, stays: Sequence[_Stay], last: dt.date) -> dict[Segment, int]:
-    """Declare a reserved offer: whole units, each for its whole term, in one award that starts some day."""
-    model, name = builder.model, "/".join(option.offer_key)
-    nodes = option.platform.nodes_per_unit
-    most = min(maximum(option), sum(-(-max(count for count, _ in stay.modes) // nodes) for stay in stays))
-    units = model.integer(f"units of {name}", 0, max(most, smallest_order(option.offer)))
-    book_term(builder, units, option, last)
-    served = _node_days(builder, f"on {name}", pool, stays)
-    for cut, index in served.items():
-        model.add("term", f"{name} {cut[0]}", [(index, 1), (units, -nodes * _length(cut))], upper=0)
-    days = nodes * term_days(option)
-    model.add("term", name, [*((index, 1) for index in served.values()), (units, -days)], upper=0)
-    return served
-
-
-def _standing(builder: Builder, pool: Pool, ready_by: dt.date, there_until: dt.date) -> Iterator[int]:
-    """Yield the variables of units that are ready by a day and there until another."""
-    for order in builder.orders_of(pool):
-        for var in order.pieces:
-            if var.piece.lot.ready <= ready_by and (order.option.end is None or order.option.end >= there_until):
-                yield var.index
-
-
-def _need_a_run(builder: Builder, pool: Pool, stays: Sequence[_Stay]) -> None:
-    """An order needs a run in its pool, unless it is signed or capacity is the objective."""
-    if builder.frame.scenario.objective == "capacity":
-        return
-    signed = signed_units(builder.frame)
-    runs = [(stay.here, -1) for stay in stays]
-    for order in builder.orders_of(pool):
-        if order.option.offer_key not in signed:
-            builder.model.add("pool_use", builder.model.names[order.index], [(order.index, 1), *runs], upper=0)
+        ends[profile.workload] = min(profile.run.end, ends.get(profile.workload, profile.run.end))
+    return max(ends.values())
 
 
 def _signed(builder: Builder) -> None:

@@ -1,27 +1,35 @@
 """Costs of the node-day relaxation: never more than what the same decision costs in a plan.
 
-Recurring costs, sale and energy are counted as if the last run ended on the earliest day on which any run can (later is
-never cheaper); tables of ``costs`` at their lowest amount; value of use at its highest, as soon as anything can be used.
+Recurring costs, sale and energy are counted as if the last run ended on the earliest day on which it can (later is never
+cheaper); tables of ``costs`` at their lowest amount; value of use at its highest, as soon as anything can be used.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from optimizer.cost.after import After
 from optimizer.cost.charge import Charge
 from optimizer.cost.entries import COUNTED, counted_charge, matching, table
 from optimizer.cost.frame import DAY, Frame
-from optimizer.cost.items import HOURS_PER_DAY, order_charges, system_charges, unit_charges
+from optimizer.cost.items import (
+    HOURS_PER_DAY,
+    energy_charge,
+    idle_kw,
+    order_charges,
+    system_charges,
+    training_kw,
+    unit_charges,
+)
 from optimizer.cost.option import Option, Piece, unit_prices
 from optimizer.cost.plan_cost import owned_charges, present_value
 from optimizer.cost.value import value_charges
-from optimizer.schema.quote import ReservedOffer
 from optimizer.solver.ledger import scale_digits
+from optimizer.solver.problem import Pool
 from optimizer.solver.variables import Builder
-from optimizer.units import add_months, month_end
+from optimizer.units import add_months, fiscal_year, month_end
 
 
 def book_awards(builder: Builder, earliest_end: dt.date) -> None:
@@ -81,21 +89,33 @@ def book_hours(builder: Builder, variable: int, rate: tuple[Decimal, Decimal]) -
     builder.ledger.outflow[variable] += rate[1]
 
 
-def book_term(builder: Builder, variable: int, option: Option, last: dt.date) -> None:
-    """Book a unit of a reserved offer: its committed hours at the lowest price, the rest at the end of the last term."""
-    offer, frame = option.offer, builder.frame
-    if not isinstance(offer, ReservedOffer):
-        raise TypeError(f"{option.name} is no reserved offer")
-    cash = _hourly(option, frame) * offer.take_or_pay * offer.term_months * offer.hours_per_month
-    late = frame.discount(add_months(last, offer.term_months))
-    builder.ledger.npv[variable] += cash * (offer.prepay * frame.discount(frame.order_date) + (1 - offer.prepay) * late)
-    builder.ledger.outflow[variable] += cash
+def book_least(builder: Builder, here: int, least: tuple[Decimal, Decimal]) -> None:
+    """Book the least present value and the least cash of a run by itself."""
+    builder.ledger.npv[here] += least[0]
+    builder.ledger.outflow[here] += least[1]
 
 
-def term_days(option: Option) -> int:
-    """Return the most days of a reserved term."""
-    months = option.offer.term_months if isinstance(option.offer, ReservedOffer) else 0
-    return months * 31
+def book_energy(builder: Builder, pool: Pool, days: Mapping[tuple[dt.date, dt.date], int], share: Decimal) -> None:
+    """Book what the node-days of a run draw beyond idle power, as if on the last of the days they may be used.
+
+    Args:
+        builder: The model.
+        pool: The pool of the run.
+        days: First and last day -> node-days used.
+        share: Least share of its nodes that are no spares.
+    """
+    frame = builder.frame
+    if pool.site is None:
+        return
+    kw = max(training_kw(pool.platform) - idle_kw(pool.platform), Decimal(0)) * share
+    for (first, last), index in days.items():
+        charges = list(energy_charge(frame.site(pool.site), kw, "training above idle draw", last, last, frame))
+        cash = sum((charge.amount for charge in charges), Decimal(0))
+        builder.ledger.npv[index] += sum((present_value(charge, frame) for charge in charges), Decimal(0))
+        builder.ledger.outflow[index] += cash
+        years = {fiscal_year(month_end(day), frame.scenario.fiscal_year_start) for day in (first, last)}
+        if len(years) == 1:  # else no year can be told
+            builder.ledger.outflow_by_year[years.pop()][index] += cash
 
 
 def book_system(builder: Builder, here: int, options: list[Option]) -> None:

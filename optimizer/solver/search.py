@@ -29,6 +29,7 @@ from optimizer.solver.highs import Highs
 from optimizer.solver.improve import Improver, Solve, first_menus
 from optimizer.solver.menus import of_menu
 from optimizer.solver.model import CompactModel, build_model
+from optimizer.solver.outlook import Outlook
 from optimizer.solver.prices import may_be_priced, some_prices
 from optimizer.solver.problem import Problem, Profile
 
@@ -265,6 +266,27 @@ def first_choice(problem: Problem, settings: Settings) -> Choice | None:
     effort = Effort.starting(settings)
     found = _first_plan(problem, Blocks(field_of(problem), effort.ends), CpSat(), effort)
     return None if found is None else found.model.choice(found.answer.values)
+
+
+def good_plan(problem: Problem, name: SolverName, settings: Settings) -> Found | None:
+    """Return a good plan of a problem whose runs are not listed, without a bound; None when none was found in time."""
+    solver, effort = backend(name), Effort.starting(settings)
+    blocks = Blocks(field_of(problem), effort.ends)
+    first = _first_plan(problem, blocks, solver, effort)
+    best = _improved(Improver(problem, blocks.field, settings.seed), first, solver, effort, PATIENCE)
+    if best is None:
+        return None
+    choice = best.model.choice(best.answer.values)
+    return Found("feasible", choice, best.value, solver.name, "the best plan of neighbourhoods")
+
+
+def best_of(
+    problem: Problem, outlook: Outlook, columns: Columns, name: SolverName, settings: Settings, *, unique: bool
+) -> Found:
+    """Return the best plan of some columns of a problem; its proof holds for these only."""
+    solver, effort = backend(name), Effort.starting(settings)
+    final = _solve(listed(problem, outlook, columns), solver, effort)
+    return _conclude(final, None, solver, effort, dropped=0, unique=unique)
 
 
 def _cutoffs(least: float, best: Solved | None) -> list[float]:

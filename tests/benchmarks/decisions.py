@@ -34,6 +34,7 @@ CELLS: dict[str, Size] = {
     "1 loose": Size(1, looseness=LOOSE),
     "3 loose": Size(3, looseness=LOOSE),
     "3 tight": Size(3, looseness=TIGHT),
+    "4 loose": Size(4, looseness=LOOSE),
     "5 loose": Size(5, looseness=LOOSE),
     "5 tight": Size(5, looseness=TIGHT),
     "8 loose": Size(8, looseness=LOOSE),

@@ -1,0 +1,198 @@
+"""The search of pools: timetables and bounds of sets of runs against every plan there is; and what it proves in the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from decimal import Decimal
+from itertools import product
+
+import numpy as np
+import pytest
+
+from optimizer.errors import InternalError
+from optimizer.solver import decomposition as decomposition_module
+from optimizer.solver import profiles as profiles_module
+from optimizer.solver.assemble import priced
+from optimizer.solver.backend import Settings
+from optimizer.solver.decomposition import Decomposition, decomposed, is_decomposable
+from optimizer.solver.enumerate import enumerate_plans
+from optimizer.solver.parts import PartBounds, cheapest, pairs_of
+from optimizer.solver.relaxation import relaxed_model
+from optimizer.solver.search import SearchInterrupted
+from optimizer.solver.timetable import Timed, timetable
+from tests.property.instances import Instance, several
+from tests.unit.cost.world import purchase, quote
+from tests.unit.solver.deciding import prepared
+from tests.unit.solver.programs import (
+    AFTER,
+    PROGRAMS,
+    field,
+    fully_listed,
+    least_costs,
+    offered,
+    program,
+    run,
+    unlisted,
+)
+
+QUICK = Settings(workers=1)
+NOISE = 2e-6
+
+
+def world_of(runs: str, offers: str, policy: str):
+    terms = {"finance": {"discount_rate": 0.3, "residual": {"share": 0.3}}, "after_run": AFTER[policy]}
+    return program(offered(offers), PROGRAMS[runs], **terms)
+
+
+WORLDS = [
+    ("two", "bought", "idle"),
+    ("in turn", "leased", "idle"),
+    ("two", "hired", "off"),
+    ("in turn", "term", "idle"),
+    ("two", "rented", "sell"),
+    ("in turn", "two pools", "sell"),
+]
+
+
+@pytest.mark.parametrize(("runs", "offers", "policy"), WORLDS)
+def test_a_timetable_never_costs_more_than_the_cheapest_plan_in_its_pools(runs, offers, policy, monkeypatch):
+    """Of each assignment of pools; and a set of its runs by itself no more than the whole."""
+    world = world_of(runs, offers, policy)
+    plans = least_costs(fully_listed(world, monkeypatch))
+    whole, asked = relaxed_model(unlisted(world, monkeypatch)), 0
+    names = list(world.scenario.workloads)
+    for pools in {tuple(one.pool for one in plan) for plan in plans}:
+        truth = min(cost for plan, cost in plans.items() if tuple(one.pool for one in plan) == pools)
+        places = dict(zip(names, pools, strict=True))
+        for exact in (False, True):
+            found = timetable(whole, places, QUICK, exact=exact)
+            assert found.outcome == "optimal"
+            assert float(found.bound) <= truth + 0.01
+            asked += 1
+        alone = [timetable(whole, {name: place}, QUICK, free=True) for name, place in places.items()]
+        assert all(float(one.bound) <= truth + 0.01 for one in alone)
+        cut = timetable(whole, places, QUICK, found.bound - 1, exact=True)
+        assert (cut.outcome, cut.bound, cut.runs) == ("infeasible", found.bound - 1, {})
+    assert asked >= 2
+
+
+def test_bought_nodes_are_timed_exactly_and_a_known_timetable_is_left_out():
+    """30 days on one node, then 25: one node at 9,000; the next timetable starts the other run first."""
+    offers = quote(purchase(9000, units={"max": 2}))
+    world = program(offers, {"a": run((1, 30)), "b": run((1, 25))}, sites={"hall": {"electricity": {"per_kwh": 0}}})
+    profiles_module.LISTED, before = 0, profiles_module.LISTED
+    try:
+        whole = relaxed_model(prepared(world).problem)
+    finally:
+        profiles_module.LISTED = before
+    places = dict.fromkeys(("a", "b"), whole.grounds[0].pool.name)
+    first = timetable(whole, places, QUICK)
+    assert float(first.bound) == pytest.approx(9000, rel=1e-6)
+    second = timetable(whole, places, QUICK, known=[first.runs])
+    assert float(second.bound) == pytest.approx(9000, rel=1e-6)
+    assert second.runs != first.runs
+    third = timetable(whole, places, QUICK, known=[first.runs, second.runs])
+    assert float(third.bound) > 17_000  # side by side, on two
+
+
+def by_cost(one: Instance) -> None:
+    one.scenario["objective"] = "cost"
+    one.scenario.pop("after_run", None)
+
+
+def test_what_it_proves_is_the_true_optimum(monkeypatch):
+    """Random problems of two and three runs, as if there were too many to list, against enumeration."""
+    met: Counter[tuple[str, str]] = Counter()
+    for seed in range(90_000, 90_014):
+        world = several(seed).changed(by_cost).frame()
+        truth = enumerate_plans(fully_listed(world, monkeypatch))
+        problem = unlisted(world, monkeypatch)
+        if problem.windows is None or not is_decomposable(problem):
+            continue
+        found = decomposed(problem, "auto", replace(QUICK, time_limit_s=3), unique=False)
+        met[truth.status, found.status] += 1
+        if truth.bound is None:
+            assert found.choice is None, seed
+        elif found.choice is not None:
+            value, room = priced(found.choice, world).npv, Decimal(NOISE) * abs(truth.bound) + Decimal("0.01")
+            assert found.bound <= truth.bound + room, seed
+            assert value >= truth.bound - room, seed
+            assert found.status != "optimal" or value <= truth.bound + room, seed
+    assert met["optimal", "optimal"] >= 4
+    assert not met["optimal", "infeasible"]
+    assert not met["infeasible", "optimal"]
+
+
+def test_assignments_come_in_order_of_their_bounds(monkeypatch):
+    """Against all of them; no pool is in one twice."""
+    known = field(world_of("three", "two pools", "idle"), monkeypatch)
+    bounds = PartBounds(known, 0.0)
+    bounds.raise_to((0b011, 0), 50_000.0)
+    assert bounds.least[0b111, 0] >= 50_000
+    found = list(bounds.assignments())
+    assert [bound for bound, _ in found] == sorted(bound for bound, _ in found)
+    every = {
+        pools
+        for pools in product(range(2), repeat=3)
+        if all((run, pool) in known.known for run, pool in enumerate(pools))
+    }
+    assert {tuple(pool for _, pool in pairs_of(parts)) for _, parts in found} == every
+    first = cheapest(bounds, {}, np.inf)
+    assert first.value == min(bounds.total(parts) for _, parts in found)
+    assert cheapest(bounds, {first.parts: np.inf}, np.inf).parts != first.parts
+
+
+def test_what_is_stopped_has_a_bound_below_the_optimum(monkeypatch):
+    problem = unlisted(world_of("three", "two pools", "idle"), monkeypatch)
+    exact = decomposed(problem, "auto", QUICK, unique=True)
+    assert exact.status == "optimal"
+    search = Decomposition(problem, "auto", QUICK, unique=False)
+    told = []
+    search.settings = replace(QUICK, progress=lambda *one: told.append(one))
+    looks = iter(range(2))
+    monkeypatch.setattr(Decomposition, "_is_over", lambda _: next(looks, None) is None)
+    found = search.run()
+    assert found.status in ("feasible", "optimal")
+    assert found.bound <= exact.bound
+    assert told
+    assert all(bound is None or bound <= exact.bound for _, bound in told)
+
+
+def test_ctrl_c_keeps_the_plan(monkeypatch):
+    problem = unlisted(world_of("three", "two pools", "idle"), monkeypatch)
+    real = decomposition_module.timetable
+    calls = []
+
+    def stopped(*given, **named):
+        calls.append(given)
+        return real(*given, **named) if len(calls) == 1 else Timed("unknown", None, {}, interrupted=True)
+
+    monkeypatch.setattr(decomposition_module, "timetable", stopped)
+    with pytest.raises(SearchInterrupted) as caught:
+        decomposed(problem, "auto", QUICK, unique=False)
+    assert caught.value.found.choice is not None
+    assert caught.value.found.interrupted
+
+
+def test_a_plan_below_its_bounds_is_no_answer(monkeypatch):
+    problem = unlisted(world_of("two", "bought", "idle"), monkeypatch)
+    search = Decomposition(problem, "auto", QUICK, unique=False)
+    for part in search.bounds.least:
+        search.bounds.least[part] *= 100
+    with pytest.raises(InternalError, match="bounds of its runs"):
+        search.run()
+
+
+def test_an_infeasible_program_is_proven_twice(monkeypatch):
+    """One node for 100 days, in the middle of which one run must be: neither before nor after it the other has 45."""
+    fixed = run((1, 40), release="2027-02-09", deadline="2027-03-21")
+    runs = {"a": fixed, "b": run((1, 45), deadline="2027-04-19")}
+    problem = unlisted(program(quote(purchase(9000, units={"max": 1})), runs), monkeypatch)
+    variants = []
+    real = decomposition_module.timetable
+    monkeypatch.setattr(
+        decomposition_module, "timetable", lambda *a, **k: (variants.append(a[2].variant), real(*a, **k))[1]
+    )
+    assert decomposed(problem, "auto", QUICK, unique=False).status == "infeasible"
+    assert set(variants) == {0, 1}
