@@ -168,8 +168,8 @@ def _staged(problem: Problem, solver: Backend, effort: Effort, *, unique: bool) 
     tried = _Tried(best=best)
     *near, last = _cutoffs(least, best)
     if not _closed(tried, blocks, near, problem, solver, effort):
-        # all that a plan in hand allows is tried last: the better it is, the less
-        tried.best = _improved(improver, tried.best, solver, effort.at_most(SECONDS_TO_IMPROVE), PATIENCE)
+        if _cutoff(tried.best) > least + SHARES[-1] * abs(least):  # the better the plan, the less is left to try
+            tried.best = _improved(improver, tried.best, solver, effort.at_most(SECONDS_TO_IMPROVE), PATIENCE)
         _closed(tried, blocks, [last], problem, solver, effort)
     if not tried.columns.complete:
         tried.best = _improved(improver, tried.best, solver, effort, PATIENCE)
