@@ -16,6 +16,7 @@ from itertools import combinations
 
 import numpy as np
 
+from optimizer.cost.entries import COUNTED, table
 from optimizer.errors import InternalError
 from optimizer.solver.backend import MOMENT, Settings
 from optimizer.solver.columns import Columns, field_of
@@ -42,8 +43,10 @@ SEVERAL_RUNS = 4
 SHARE_FOR_A_PLAN = 0.25
 """Most of the time limit for that."""
 
-MOST_PRICED = 30
-"""Timetables of an assignment that are priced one after another, while the next may still cost less than the best plan."""
+MOST_PRICED = 12
+"""Timetables of an assignment that are priced one after another, while the next may still cost less than the best plan.
+
+More are only needed where costs depend on what timetables do not know; listing all schedules is then the better way."""
 
 MET = 1e-6
 """Relative difference within which a bound meets a plan: what solvers in floating point and whole units may hide."""
@@ -276,10 +279,11 @@ class Decomposition:
 
 
 def is_decomposable(problem: Problem) -> bool:
-    """Return whether this search bounds plans of a problem well: what is bought costs money, and earns none by its use."""
+    """Return whether this search bounds plans of a problem well: all costs are of units, and none are earned by their use."""
     scenario = problem.frame.scenario
     counted = scenario.objective == "cost" and scenario.after_run.policy != "use"
-    return problem.windows is not None and counted and applies(problem)
+    units = all(entry.per in COUNTED and len(table(entry, problem.frame)) == 1 for entry in scenario.costs)
+    return problem.windows is not None and counted and units and applies(problem)
 
 
 def decomposed(problem: Problem, name: SolverName, settings: Settings, *, unique: bool) -> Found:

@@ -49,6 +49,9 @@ NOISE = Decimal("1e-6")
 FEW_RUNS = 3
 """Runs up to which all schedules may be tried when the search of their pools leaves something open."""
 
+MANY_MODES = 500
+"""Modes of all runs in all pools from which on pools are searched first: of fewer, all schedules are soon listed."""
+
 MANY_RUNS = 5
 """Runs from which on the relaxation of all of them bounds plans better than what the search of their pools knows early."""
 
@@ -263,7 +266,7 @@ def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique
     if solver == "enumerate":
         return enumerate_plans(prepared.problem)
     started = time.monotonic()
-    few = len(prepared.problem.frame.scenario.workloads) < MANY_RUNS and is_decomposable(prepared.problem)
+    few = len(prepared.problem.frame.scenario.workloads) < MANY_RUNS and _by_pools(prepared.problem)
     answer, bound = first_proof(prepared.problem, settings, bounded=not few)
     if answer is not None:
         return answer
@@ -282,9 +285,14 @@ def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique
     return replace(found, bound=bound if found.bound is None else max(bound, found.bound))
 
 
+def _by_pools(problem: Decision) -> bool:
+    """Return whether the pools of the runs are searched first."""
+    return len(problem.profiles) >= MANY_MODES and is_decomposable(problem)
+
+
 def _searched(problem: Decision, solver: SolverName, settings: Settings, *, unique: bool) -> Found:
     """Return the best plan of a problem: of many runs by the pools they take, and what that leaves open by all schedules."""
-    if not is_decomposable(problem):
+    if not _by_pools(problem):
         return search(problem, solver, settings, unique=unique)
     started, limit = time.monotonic(), settings.time_limit_s
     part = SHARE_OF_POOLS if len(problem.frame.scenario.workloads) <= FEW_RUNS else 1.0

@@ -99,6 +99,7 @@ def test_bought_nodes_are_timed_exactly_and_a_known_timetable_is_left_out():
 def by_cost(one: Instance) -> None:
     one.scenario["objective"] = "cost"
     one.scenario.pop("after_run", None)
+    one.scenario.pop("costs", None)
 
 
 def test_what_it_proves_is_the_true_optimum(monkeypatch):
