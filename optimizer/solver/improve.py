@@ -32,11 +32,11 @@ ROUNDS, SAMPLES = 2, 300
 OF_SETS = 60
 """Spots of the cheapest sets in a later menu."""
 
-DRAWS = 6
+DRAWS = 8
 """Times that sets are sampled with the same plan in hand."""
 
-POOLS = 6
-"""Pools of each place that all runs are tried in."""
+POOLS, LIKELY = 6, 2
+"""Pools of each place that all runs are tried in, and those of them tried together with another."""
 
 POOLS_OF_A_RUN, AT_ONCE = 12, 6
 """Pools that a run is tried in, and how many of them at once."""
@@ -114,6 +114,15 @@ def one_pool(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
     return spots.trimmed(menu | spots.following(menu, of, spots.runs, 12, 3), plan)
 
 
+def two_pools(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
+    """Every run may go to one of two pools, also after another."""
+    menu = spots.near(plan, (-1, 0, 1))
+    for run, pool in sorted(spots.field.slots):
+        if pool in of:
+            menu |= spots.spread(run, pool, 2, 12)
+    return spots.trimmed(menu | spots.following(menu, of, spots.runs, 20, 1), plan)
+
+
 def in_turn(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
     """The runs of a pool, and some more, beside and after each other there, up to three in a row."""
     runs = sorted({*(one.workload for one in plan if one.pool == of[0]), *of[1:]})
@@ -125,7 +134,14 @@ def in_turn(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
     return spots.trimmed(menu | spots.following(menu, of[:1], runs, 24, 1), plan)
 
 
-PARTS = {"sets": sets, "modes": modes, "anywhere": anywhere, "one_pool": one_pool, "in_turn": in_turn}
+PARTS = {
+    "sets": sets,
+    "modes": modes,
+    "anywhere": anywhere,
+    "one_pool": one_pool,
+    "two_pools": two_pools,
+    "in_turn": in_turn,
+}
 """Kinds of parts."""
 
 
@@ -140,6 +156,8 @@ def parts(spots: Spots, plan: Plan) -> Iterator[Part]:
         others = [one.workload for one in plan if one.pool != pool]
         yield from (("in_turn", (pool, *more)) for size in (0, 1, 2) for more in combinations(others, size))
     yield from (("one_pool", (pool,)) for pool in sorted({*spots.pools(POOLS), *used}))
+    likely = sorted({*spots.pools(LIKELY), *used})
+    yield from (("two_pools", pair) for pair in combinations(likely, 2) if {*pair} & {*used})
 
 
 class Improver:
