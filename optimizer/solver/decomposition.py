@@ -286,7 +286,9 @@ def is_decomposable(problem: Problem) -> bool:
     return problem.windows is not None and counted and units and applies(problem)
 
 
-def decomposed(problem: Problem, name: SolverName, settings: Settings, *, unique: bool) -> Found:
+def decomposed(
+    problem: Problem, name: SolverName, settings: Settings, *, unique: bool, known: Found | None = None
+) -> Found:
     """Return the best plan of many runs with its proof; that there is none is proven twice, with CP-SAT set up differently.
 
     Args:
@@ -294,14 +296,15 @@ def decomposed(problem: Problem, name: SolverName, settings: Settings, *, unique
         name: Solver of the compact model.
         settings: Its settings.
         unique: Whether ties between equal plans are broken.
+        known: A plan with its value as bound; None: a good one is looked for where runs are several.
 
     Raises:
         InternalError: a plan costs less than its bounds allow, or the two proofs disagree.
         SearchInterrupted: Ctrl-C, with the best plan so far.
     """
     started, limit = time.monotonic(), settings.time_limit_s
-    best = None
-    if len(problem.frame.scenario.workloads) >= SEVERAL_RUNS:
+    best = known
+    if best is None and len(problem.frame.scenario.workloads) >= SEVERAL_RUNS:
         best = good_plan(problem, name, replace(settings, time_limit_s=limit and limit * SHARE_FOR_A_PLAN))
     found = Decomposition(problem, name, settings.since(started), unique, best).run()
     if found.status != "infeasible":

@@ -46,8 +46,8 @@ NOISE = Decimal("1e-6")
 """Relative difference of a bound and a plan that a solver's whole units may hide."""
 
 
-FEW_RUNS = 3
-"""Runs up to which all schedules may be tried when the search of their pools leaves something open."""
+FEW_RUNS = 4
+"""Runs up to which all schedules are tried first: of more, which pools they take is searched first."""
 
 MANY_MODES = 500
 """Modes of all runs in all pools from which on pools are searched first: of fewer, all schedules are soon listed."""
@@ -55,8 +55,8 @@ MANY_MODES = 500
 MANY_RUNS = 5
 """Runs from which on the relaxation of all of them bounds plans better than what the search of their pools knows early."""
 
-SHARE_OF_POOLS = 0.7
-"""Share of the time limit that the search of their pools then has."""
+SHARE_OF_SCHEDULES = 0.6
+"""Share of the time limit that all schedules then have, before the search of their pools."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,16 +291,25 @@ def _by_pools(problem: Decision) -> bool:
 
 
 def _searched(problem: Decision, solver: SolverName, settings: Settings, *, unique: bool) -> Found:
-    """Return the best plan of a problem: of many runs by the pools they take, and what that leaves open by all schedules."""
+    """Return the best plan of a problem: of few runs by all schedules, of many by the pools they take; then the other way."""
     if not _by_pools(problem):
         return search(problem, solver, settings, unique=unique)
-    started, limit = time.monotonic(), settings.time_limit_s
-    part = SHARE_OF_POOLS if len(problem.frame.scenario.workloads) <= FEW_RUNS else 1.0
-    first = decomposed(problem, solver, replace(settings, time_limit_s=limit and limit * part), unique=unique)
+    started, limit, runs = time.monotonic(), settings.time_limit_s, len(problem.frame.scenario.workloads)
+    if runs <= FEW_RUNS:
+        some = replace(settings, time_limit_s=limit and limit * SHARE_OF_SCHEDULES)
+        first = search(problem, solver, some, unique=unique)
+    else:
+        first = decomposed(problem, solver, settings, unique=unique)
     left = settings.since(started)
     if first.status in ("optimal", "infeasible") or left.spent:
         return first
-    return _closer(first, search(problem, solver, left, unique=unique), problem.frame)
+    if runs <= FEW_RUNS:
+        value = None if first.choice is None else priced(first.choice, problem.frame).npv
+        known = None if value is None else replace(first, bound=value)
+        second = decomposed(problem, solver, left, unique=unique, known=known)
+    else:
+        second = search(problem, solver, left, unique=unique)
+    return _closer(first, second, problem.frame)
 
 
 def _closer(one: Found, other: Found, frame: Frame) -> Found:
