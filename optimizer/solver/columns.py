@@ -254,20 +254,20 @@ class _Rooms:
 
 def _rooms(blocks: Blocks, cutoff: float) -> _Rooms:
     field, constant = blocks.field, float(blocks.field.outlook.constant.min())
-    lowest, rooms = np.inf, dict[Block, float]()
-    for quick, pools in field.assignments():
-        if quick > cutoff:
-            break
-        parts = field.blocks(pools)
-        paid = constant + field.entry(enumerate(pools))
-        try:
+    lowest, rooms, quick = np.inf, dict[Block, float](), -np.inf
+    try:
+        for quick, pools in field.assignments(blocks.ends):
+            if quick > cutoff:
+                break
+            parts = field.blocks(pools)
+            paid = constant + field.entry(enumerate(pools))
             total = paid + blocks.bounds(parts, cutoff - paid)
-        except OutOfTimeError:  # neither this assignment nor a later one costs less than its quick bound
-            return _Rooms(rooms, min(lowest, quick), complete=False)
-        lowest = min(lowest, total)
-        if total <= cutoff and np.isfinite(total):
-            for block in parts:
-                rooms[block] = max(rooms.get(block, -np.inf), blocks.least(block) + cutoff - total)
+            lowest = min(lowest, total)
+            if total <= cutoff and np.isfinite(total):
+                for block in parts:
+                    rooms[block] = max(rooms.get(block, -np.inf), blocks.least(block) + cutoff - total)
+    except OutOfTimeError as late:  # neither this assignment nor a later one costs less than its quick bound
+        return _Rooms(rooms, min(lowest, max(quick, late.bound)), complete=False)
     return _Rooms(rooms, lowest, complete=True)
 
 

@@ -6,6 +6,7 @@ the runs into blocks with pools; its cost is at least the sum of the blocks' bou
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -18,7 +19,7 @@ from optimizer.schema.quote import ReservedOffer
 from optimizer.solver.curves import Costs, Counts
 from optimizer.solver.least import Least, crowded, drawn, least
 from optimizer.solver.outlook import Outlook, Slot
-from optimizer.solver.placing import Enumeration
+from optimizer.solver.placing import Enumeration, OutOfTimeError
 from optimizer.solver.problem import Pool
 from optimizer.solver.schedules import Schedules
 from optimizer.units import add_months
@@ -110,8 +111,15 @@ class Field:
     def _tied(self, one: int, other: int, pools: Mapping[int, int]) -> bool:
         return pools[one] == pools[other] or one in self.after(other) or other in self.after(one)
 
-    def assignments(self) -> Iterator[tuple[float, tuple[int, ...]]]:
-        """Yield every assignment of pools to the runs with its quick bound, least first."""
+    def assignments(self, ends: float | None = None) -> Iterator[tuple[float, tuple[int, ...]]]:
+        """Yield every assignment of pools to the runs with its quick bound, least first.
+
+        Args:
+            ends: When (monotonic clock) it stops; None = never.
+
+        Raises:
+            OutOfTimeError: the time limit passed, with a bound on all assignments left.
+        """
         menus = [self.pools_of(workload) for workload in range(len(self.names))]
         alone = [[self.known[w, p] for p in menu] for w, menu in enumerate(menus)]
         least = [
@@ -122,6 +130,8 @@ class Field:
         heap: list[tuple[float, int, tuple[int, ...]]] = [(constant + sum(least), 1, ())]
         while heap:
             bound, open_, pools = heappop(heap)
+            if ends is not None and time.monotonic() > ends:
+                raise OutOfTimeError(bound)
             if not open_:
                 yield bound, pools
             elif len(pools) == len(menus):

@@ -30,7 +30,15 @@ WIDTH = 30
 
 
 class OutOfTimeError(Exception):
-    """The time limit passed before all schedules of a block were tried."""
+    """The time limit passed before everything was tried.
+
+    Attributes:
+        bound: Lower bound on what was left; minus infinity where none is known.
+    """
+
+    def __init__(self, bound: float = -np.inf) -> None:
+        super().__init__("the time limit passed")
+        self.bound = bound
 
 
 class Enumeration:
