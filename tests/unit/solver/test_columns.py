@@ -76,7 +76,7 @@ def test_enumeration_that_runs_out_of_time_proves_only_what_was_completed(monkey
     field = field_of(unlisted(program(offered("bought"), THREE), monkeypatch))
     least = next(field.assignments())[0]
     over = reduced(Blocks(field, time.monotonic() - 1), np.inf)
-    assert not over.complete and len(over) == 0
+    assert (over.complete, len(over)) == (False, 0)
     assert 0 < over.bound <= least
     blocks = Blocks(field)
     ((block, _),) = reduced(blocks, np.inf).groups
