@@ -64,13 +64,18 @@ def without_prices(frame: Frame) -> Frame:
 
 
 def may_be_priced(problem: Problem) -> bool:
-    """Return whether there are budgets, and nothing that is paid back: what is left unpriced then costs no less."""
+    """Return whether there are budgets, and nothing comes back: what is left unpriced then costs no less."""
+    limits = problem.frame.scenario.budget
+    return (limits.total is not None or bool(limits.by_fiscal_year)) and nothing_comes_back(problem)
+
+
+def nothing_comes_back(problem: Problem) -> bool:
+    """Return whether no entry of the scenario and no line of an offer has a negative price."""
     frame = problem.frame
-    limits = frame.scenario.budget
     amounts = (amount.value for entry in frame.scenario.costs for _, amount in table(entry, frame))
     lines = (line.price for option in problem.options for line in option.offer.lines)
-    back = any(isinstance(price, Money) and price.amount < 0 for price in lines) or any(a < 0 for a in amounts)
-    return (limits.total is not None or bool(limits.by_fiscal_year)) and not back
+    discounts = any(isinstance(price, Money) and price.amount < 0 for price in lines)
+    return not discounts and all(amount >= 0 for amount in amounts)
 
 
 def some_prices(frame: Frame) -> Iterator[Prices]:

@@ -22,14 +22,13 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
 
-from optimizer.cost.entries import table
-from optimizer.schema.base import Money
 from optimizer.solver.backend import Settings
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.highs import lower_bound
 from optimizer.solver.ledger import Ledger, scale_digits
 from optimizer.solver.linear import LinearModel
 from optimizer.solver.offers import signed_units
+from optimizer.solver.prices import nothing_comes_back
 from optimizer.solver.problem import Problem
 from optimizer.solver.relaxed_costs import (
     book_awards,
@@ -116,13 +115,9 @@ def first_proof(problem: Problem, settings: Settings, *, bounded: bool = True) -
 
 def applies(problem: Problem) -> bool:
     """Return whether leaving things out can only make plans cheaper: nothing that is left out has a negative cost."""
-    frame = problem.frame
-    amounts = (amount for entry in frame.scenario.costs for _, amount in table(entry, frame))
-    lines = (line.price for option in problem.options for line in option.offer.lines)
     power = [pool.platform.node_power_kw for pool in problem.pools if pool.site]
     draws = all(card.training is None or card.idle is None or card.training >= card.idle for card in power)
-    discounts = any(isinstance(price, Money) and price.amount < 0 for price in lines)
-    return bool(problem.profiles) and draws and not discounts and all(amount.value >= 0 for amount in amounts)
+    return bool(problem.profiles) and draws and nothing_comes_back(problem)
 
 
 def relaxed_model(problem: Problem) -> RelaxedModel:
