@@ -84,6 +84,6 @@ def test_a_relaxation_whose_bound_is_above_a_plan_is_reported(monkeypatch: pytes
     world = instance(1, Size(2, 3, 20))
     value = decided(world).bound
     assert value is not None
-    monkeypatch.setattr(planner_module, "first_proof", lambda problem, settings: (None, value + 1000))
+    monkeypatch.setattr(planner_module, "first_proof", lambda *_, **__: (None, value + 1000))
     with pytest.raises(InternalError, match="costs less than the node-day relaxation says any plan can"):
         decided(world)

@@ -224,8 +224,9 @@ def test_neither_engine_nor_solver_is_called(sets: list[str], limit: str) -> Non
     assert modules == set()
 
 
-def test_the_tripwire_sees_a_search() -> None:
+def test_the_tripwire_sees_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same scenario with a plan calls the engine and a solver: the test above can fail."""
+    monkeypatch.setenv("CLUSTERBUY_CACHE", "off")
     plan, modules = called(ROOT / "scenarios" / "midsize-12b.yaml")
     assert plan.status == "optimal"
     assert {"optimizer/engine", "candidates/search", "ortools"} <= modules
