@@ -33,11 +33,11 @@ from optimizer.solver.binding import with_binding
 from optimizer.solver.check import Facts, check
 from optimizer.solver.compare import compare_platforms
 from optimizer.solver.conflict import explain_infeasible
+from optimizer.solver.found import Found, SearchInterrupted, SolverName
 from optimizer.solver.planner import Inputs, Modes, Prepared, decide, prepare, refuse_unbounded, unsearched
 from optimizer.solver.plans import Report, plan_of
 from optimizer.solver.precheck import NOT_SEARCHED, impossible
 from optimizer.solver.replay import replay_breaches
-from optimizer.solver.search import Found, SearchInterrupted, SolverName
 from optimizer.version import __version__
 
 

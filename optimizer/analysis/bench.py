@@ -12,9 +12,9 @@ from optimizer.io.loaded import Loaded
 from optimizer.io.scenario import changed
 from optimizer.solver.backend import Settings
 from optimizer.solver.conflict import Probe
+from optimizer.solver.found import Found
 from optimizer.solver.planner import Inputs, Modes, Prepared, decide, prepare
 from optimizer.solver.relax import Lever, lifted
-from optimizer.solver.search import Found
 
 
 class Bench:

@@ -16,9 +16,10 @@ from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
 from optimizer.solver.bounds import MARGIN, bounder
 from optimizer.solver.enumerate import enumerate_plans
+from optimizer.solver.found import SolverName
 from optimizer.solver.model import build_model
 from optimizer.solver.problem import Problem, Profile
-from optimizer.solver.search import PROMISING, SolverName, backend, search
+from optimizer.solver.search import PROMISING, backend, search
 
 
 def single(options: SolveOptions) -> Settings:

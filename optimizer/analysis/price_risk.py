@@ -32,10 +32,10 @@ from optimizer.cost.choice import Choice
 from optimizer.engine.layouts import Booleans, Floats, Integers
 from optimizer.io.loaded import Loaded
 from optimizer.solver.backend import Settings
+from optimizer.solver.found import SolverName
 from optimizer.solver.planner import Modes, prepare
 from optimizer.solver.plans import checked_choice
 from optimizer.solver.problem import Problem
-from optimizer.solver.search import SolverName
 from optimizer.units import minor_digits
 
 DIGITS = 6

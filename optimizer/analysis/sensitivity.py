@@ -26,8 +26,8 @@ from optimizer.io.loaded import Loaded
 from optimizer.schema.ranges import Ranges
 from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
+from optimizer.solver.found import SolverName
 from optimizer.solver.planner import Modes
-from optimizer.solver.search import SolverName
 from optimizer.version import __version__
 
 HALVINGS = 7

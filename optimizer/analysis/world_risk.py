@@ -30,9 +30,9 @@ from optimizer.errors import InputError, Problem
 from optimizer.io.loaded import Loaded
 from optimizer.schema.ranges import Ranges
 from optimizer.solver.backend import Settings
+from optimizer.solver.found import SolverName
 from optimizer.solver.planner import Modes, prepare
 from optimizer.solver.plans import checked_choice
-from optimizer.solver.search import SolverName
 
 
 def price_spans(loaded: Loaded, ranges: Ranges) -> dict[str, Span]:

@@ -22,11 +22,11 @@ from optimizer.schema.base import OfferType
 from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
 from optimizer.solver.bounds import bounder
+from optimizer.solver.found import Found, SolverName
 from optimizer.solver.offers import signed_units
 from optimizer.solver.planner import Inputs, Prepared, decide
 from optimizer.solver.plans import checked_choice, objective_value
 from optimizer.solver.problem import Pool, Problem, supply_nodes, window
-from optimizer.solver.search import Found, SolverName
 from optimizer.units import round_money
 
 SECONDS = 10.0

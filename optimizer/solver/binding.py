@@ -8,10 +8,10 @@ from decimal import Decimal
 from optimizer.errors import InputError
 from optimizer.results import LimitUse
 from optimizer.solver.backend import Settings
+from optimizer.solver.found import SolverName
 from optimizer.solver.planner import Inputs, Modes, decide, prepare, refuse_unbounded
 from optimizer.solver.plans import objective_value
 from optimizer.solver.relax import PARTED, RELAXATIONS, Lever, lifted
-from optimizer.solver.search import SolverName
 
 NEAR = Decimal("0.05")
 """Share of a limit that may be left: whole units rarely use one up, and lifting one with more left rarely pays."""

@@ -12,10 +12,10 @@ from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
 from optimizer.solver.binding import with_binding
 from optimizer.solver.conflict import on_platforms
+from optimizer.solver.found import Found, SolverName
 from optimizer.solver.planner import Inputs, Modes, Prepared, decide, prepare
 from optimizer.solver.plans import objective_unit, objective_value
 from optimizer.solver.problem import Problem
-from optimizer.solver.search import Found, SolverName
 from optimizer.solver.usage import usage
 from optimizer.solver.why_not import why_not
 

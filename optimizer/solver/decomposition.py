@@ -20,12 +20,13 @@ from optimizer.cost.entries import COUNTED, table
 from optimizer.errors import InternalError
 from optimizer.solver.backend import MOMENT, Settings
 from optimizer.solver.columns import Columns, field_of
+from optimizer.solver.found import Found, SearchInterrupted, SolverName
 from optimizer.solver.highs import lower_bound
 from optimizer.solver.parts import Cheapest, Part, PartBounds, Parts, cheapest, pairs_of, runs_of
 from optimizer.solver.problem import Problem
 from optimizer.solver.relaxation import applies, excerpt, lowered, relaxed_model
 from optimizer.solver.schedules import Schedules
-from optimizer.solver.search import Found, SearchInterrupted, SolverName, best_of, good_plan
+from optimizer.solver.search import best_of, good_plan
 from optimizer.solver.timetable import Timed, Timetable, timetable
 
 WORK_FOR_A_PART = 4.0

@@ -45,6 +45,15 @@ class Effort:
         told = None if tell is None else lambda incumbent, _: tell(incumbent, None)
         return replace(self, settings=replace(self.settings, work=MENU_WORK, progress=told))
 
+    def roughly(self, gap: float) -> Effort:
+        """Return the effort for models that need not be solved better than to a relative gap."""
+        return replace(self, settings=replace(self.settings, gap=max(gap, self.settings.gap)))
+
+    def settings_left(self) -> Settings:
+        """Return the settings with the time that is left."""
+        left = None if self.ends is None else max(0.01, self.ends - time.monotonic())
+        return replace(self.settings, time_limit_s=left)
+
     def keep(self, solved: Solved) -> None:
         """Remember a plan that is better than those before."""
         best = better(self.known[0] if self.known else None, solved)
@@ -62,8 +71,7 @@ class Effort:
 
     def left(self, model: CompactModel) -> Settings:
         """Return the settings for the next solve of a model."""
-        limit = None if self.ends is None else max(0.01, self.ends - time.monotonic())
-        return replace(self.settings, time_limit_s=limit, progress=self._progress(model))
+        return replace(self.settings_left(), progress=self._progress(model))
 
     def _progress(self, model: CompactModel) -> Progress | None:
         tell = self.settings.progress

@@ -20,10 +20,10 @@ from optimizer.errors import InputError
 from optimizer.errors import Problem as InputProblem
 from optimizer.solver.assemble import priced
 from optimizer.solver.capacity import Capacity
+from optimizer.solver.found import Found
 from optimizer.solver.offers import rack_positions, signed_units, units_per_rack
 from optimizer.solver.problem import Pool, Problem, Profile, leads, units_limit
 from optimizer.solver.rules.site import power_on
-from optimizer.solver.search import Found
 from optimizer.solver.ties import TieKey, award_key, tie_key
 from optimizer.solver.usage import installed_kw, units_on
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import partial
 
 from optimizer.candidates.conditions import Conditions
 from optimizer.candidates.modes import modes
@@ -25,12 +26,13 @@ from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
 from optimizer.solver.decomposition import decomposed, is_decomposable
 from optimizer.solver.enumerate import enumerate_plans
+from optimizer.solver.found import Found, SolverName
 from optimizer.solver.offers import unit_power_kw
 from optimizer.solver.problem import Pool, pools, supply_nodes
 from optimizer.solver.problem import Problem as Decision
 from optimizer.solver.profiles import build
 from optimizer.solver.relaxation import first_proof
-from optimizer.solver.search import Found, SolverName, search
+from optimizer.solver.search import search
 
 EVERY_NODE_COUNT_TO = 1024
 """Node counts up to here are all on the grid."""
@@ -266,8 +268,11 @@ def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique
     if solver == "enumerate":
         return enumerate_plans(prepared.problem)
     started = time.monotonic()
-    few = len(prepared.problem.frame.scenario.workloads) < MANY_RUNS and _by_pools(prepared.problem)
-    answer, bound = first_proof(prepared.problem, settings, bounded=not few)
+    runs, by_pools = len(prepared.problem.frame.scenario.workloads), _by_pools(prepared.problem)
+    if by_pools and runs <= FEW_RUNS:  # asked of the relaxation only when no plan is found at once
+        answer, bound = None, None
+    else:
+        answer, bound = first_proof(prepared.problem, settings, bounded=runs >= MANY_RUNS or not by_pools)
     if answer is not None:
         return answer
     limit = settings.time_limit_s
@@ -285,6 +290,10 @@ def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique
     return replace(found, bound=bound if found.bound is None else max(bound, found.bound))
 
 
+def _impossible(problem: Decision, settings: Settings) -> Found | None:
+    return first_proof(problem, settings, bounded=False)[0]
+
+
 def _by_pools(problem: Decision) -> bool:
     """Return whether the pools of the runs are searched first."""
     return len(problem.profiles) >= MANY_MODES and is_decomposable(problem)
@@ -297,7 +306,7 @@ def _searched(problem: Decision, solver: SolverName, settings: Settings, *, uniq
     started, limit, runs = time.monotonic(), settings.time_limit_s, len(problem.frame.scenario.workloads)
     if runs <= FEW_RUNS:
         some = replace(settings, time_limit_s=limit and limit * SHARE_OF_SCHEDULES)
-        first = search(problem, solver, some, unique=unique)
+        first = search(problem, solver, some, unique=unique, proof=partial(_impossible, problem))
     else:
         first = decomposed(problem, solver, settings, unique=unique)
     left = settings.since(started)

@@ -12,8 +12,8 @@ from optimizer.results import Conflict, Objective, Plan, Provenance, Rejection, 
 from optimizer.solver.assemble import award, cost, priced, workload_plan
 from optimizer.solver.capacity import Capacity
 from optimizer.solver.check import Facts, check
+from optimizer.solver.found import Found
 from optimizer.solver.planner import Inputs, Prepared
-from optimizer.solver.search import Found
 from optimizer.solver.usage import usage
 
 

@@ -24,6 +24,7 @@ from optimizer.results import Conflict, ConflictLimit, LimitName, Rejection
 from optimizer.schema.platform import Platform
 from optimizer.schema.quote import BlockOffer, DedicatedOffer
 from optimizer.schema.scenario import Workload, Zone
+from optimizer.solver.found import Found
 from optimizer.solver.offers import rack_positions, signed_units, unit_power_kw, units_per_rack
 from optimizer.solver.problem import (
     Pool,
@@ -36,7 +37,6 @@ from optimizer.solver.problem import (
     window,
 )
 from optimizer.solver.relax import AMPLE_KW, RELAXATIONS
-from optimizer.solver.search import Found
 
 NOT_SEARCHED = Found(
     "infeasible", None, None, "none", "no search was needed: the limits named cannot be met by any plan"

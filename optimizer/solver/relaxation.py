@@ -24,6 +24,7 @@ from typing import Literal
 
 from optimizer.solver.backend import Settings
 from optimizer.solver.cpsat import CpSat
+from optimizer.solver.found import Found
 from optimizer.solver.highs import lower_bound
 from optimizer.solver.ledger import Ledger, scale_digits
 from optimizer.solver.linear import LinearModel
@@ -37,7 +38,6 @@ from optimizer.solver.relaxed_costs import (
 )
 from optimizer.solver.relaxed_pools import Ground, ground_of
 from optimizer.solver.rules import policy, quantities, site
-from optimizer.solver.search import Found
 from optimizer.solver.variables import Builder
 
 SAFE = 1e-6

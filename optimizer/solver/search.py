@@ -9,9 +9,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import islice
 from math import ceil, prod
 from typing import Literal
 
@@ -25,9 +26,10 @@ from optimizer.solver.bounds import MARGIN, bounder
 from optimizer.solver.columns import Blocks, Columns, field_of, first_of, guessed, listed, promising, reduced
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.effort import Effort, Solved, better, digits, major
+from optimizer.solver.found import Found, Proof, SearchInterrupted, SolverName
 from optimizer.solver.highs import Highs
 from optimizer.solver.improve import Improver, Solve, first_menus
-from optimizer.solver.menus import of_menu
+from optimizer.solver.menus import Menu, of_menu
 from optimizer.solver.model import CompactModel, build_model
 from optimizer.solver.outlook import Outlook
 from optimizer.solver.prices import may_be_priced, some_prices
@@ -60,6 +62,9 @@ SECONDS_TO_LIST = 60.0
 IN_ONE_MODEL = 400
 """Columns of the compact model that improves the first plan before all are tried."""
 
+ROUGHLY = 0.05
+"""Relative gap at which the first plan is good enough: better ones are found otherwise."""
+
 PATIENCE = 4
 """Parts of a problem without a better plan, in a row and for each run, after which none is looked for."""
 
@@ -73,48 +78,15 @@ FEW_RUNS = 5
 LEAST_GAIN = Decimal("1e-5")
 """Part of its cost by which a better plan must be better to be looked for."""
 
-SolverName = Literal["auto", "cp-sat", "highs", "enumerate"]
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a search found.
-
-    Attributes:
-        status: optimal, feasible, infeasible or unknown.
-        choice: The decision; None without a plan.
-        bound: Proven bound on the first objective (major units, days, or 1e15 FLOP); None when unknown.
-        solver: Solver used.
-        proof: One sentence on what proves the status.
-        interrupted: Whether Ctrl-C ended the search.
-    """
-
-    status: Literal["optimal", "feasible", "infeasible", "unknown"]
-    choice: Choice | None
-    bound: Decimal | None
-    solver: str
-    proof: str
-    interrupted: bool = False
-
-
-class SearchInterrupted(KeyboardInterrupt):
-    """Ctrl-C during a search, with the best plan of the model it was solving.
-
-    Attributes:
-        found: Feasible, or unknown without a plan.
-    """
-
-    def __init__(self, found: Found) -> None:
-        super().__init__("interrupted while searching")
-        self.found = found
-
 
 def backend(name: SolverName) -> Backend:
     """Return the backend of a solver name (``auto`` is CP-SAT)."""
     return Highs() if name == "highs" else CpSat()
 
 
-def search(problem: Problem, name: SolverName, settings: Settings, *, unique: bool = True) -> Found:
+def search(
+    problem: Problem, name: SolverName, settings: Settings, *, unique: bool = True, proof: Proof | None = None
+) -> Found:
     """Return the best plan of a problem with its proof.
 
     Args:
@@ -122,6 +94,7 @@ def search(problem: Problem, name: SolverName, settings: Settings, *, unique: bo
         name: Solver.
         settings: Its settings.
         unique: Whether ties are broken; without it the choice is one of the best.
+        proof: Asked when runs are too many to list and no plan is found at once.
 
     Raises:
         InternalError: two proofs disagree, or a solver breaks its own model.
@@ -132,17 +105,17 @@ def search(problem: Problem, name: SolverName, settings: Settings, *, unique: bo
         return Found("infeasible", None, None, solver.name, "no run fits its window in any pool that can be supplied")
     effort = Effort.starting(settings)
     try:
-        return _searched(problem, solver, effort, unique=unique)
+        return _searched(problem, solver, effort, unique=unique, proof=proof)
     except SearchInterrupted:
         raise
     except KeyboardInterrupt:  # between two solves
         raise SearchInterrupted(_so_far(effort, solver)) from None
 
 
-def _searched(problem: Problem, solver: Backend, effort: Effort, *, unique: bool) -> Found:
+def _searched(problem: Problem, solver: Backend, effort: Effort, *, unique: bool, proof: Proof | None) -> Found:
     """Return the best plan of a problem with its proof."""
     if problem.windows is not None:
-        return _staged(problem, solver, effort, unique=unique)
+        return _staged(problem, solver, effort, unique=unique, proof=proof)
     bound = dict(zip(problem.profiles, map(bounder(problem), problem.profiles), strict=True))
     ranked = sorted(problem.profiles, key=bound.__getitem__)
     first = _promising(problem, ranked, solver, effort)
@@ -151,7 +124,7 @@ def _searched(problem: Problem, solver: Backend, effort: Effort, *, unique: bool
     return _conclude(final, first, solver, effort, dropped=len(problem.profiles) - len(kept), unique=unique)
 
 
-def _staged(problem: Problem, solver: Backend, effort: Effort, *, unique: bool) -> Found:
+def _staged(problem: Problem, solver: Backend, effort: Effort, *, unique: bool, proof: Proof | None) -> Found:
     """Return the best plan of runs that are too many to list.
 
     A first plan; then all columns within a cutoff, which grows from what a plan seems to cost at least. When the best
@@ -160,8 +133,12 @@ def _staged(problem: Problem, solver: Backend, effort: Effort, *, unique: bool) 
     if not _is_guided(problem):
         return _unguided(problem, solver, effort, unique=unique)
     blocks = Blocks(field_of(problem), effort.ends)
-    improver = Improver(problem, blocks.field, effort.settings.seed)
-    best = _first_plan(problem, blocks, solver, effort)
+    improver, menus = Improver(problem, blocks.field, effort.settings.seed), _menus(blocks, effort)
+    best = _of_menus(problem, blocks, islice(menus, 1), solver, effort)
+    answer = proof(effort.settings_left()) if best is None and proof is not None else None
+    if answer is not None:
+        return answer
+    best = best or _first_plan(problem, blocks, menus, solver, effort)
     if prod(len(blocks.field.pools_of(run)) for run in range(len(blocks.field.names))) > PROVEN_ASSIGNMENTS:
         best = _improved(improver, best, solver, effort.half(), PATIENCE)
     least = guessed(blocks) if len(blocks.field.names) <= FEW_RUNS else improver.guessed()
@@ -246,7 +223,9 @@ def _unguided(problem: Problem, solver: Backend, effort: Effort, *, unique: bool
     """Return the best plan of all schedules, when these are few; else the best of the promising ones, unproven."""
     blocks = Blocks(field_of(problem), effort.at_most(SECONDS_TO_LIST).ends)
     improver = Improver(problem, blocks.field, effort.settings.seed)
-    best = _improved(improver, _first_plan(problem, blocks, solver, effort), solver, effort.half(), PATIENCE)
+    best = _improved(
+        improver, _first_plan(problem, blocks, _menus(blocks, effort), solver, effort), solver, effort.half(), PATIENCE
+    )
     every = reduced(blocks, np.inf)
     columns = replace(every, bound=-np.inf, complete=every.complete and len(every) <= MOST_COLUMNS)
     some = columns if columns.complete else first_of(columns, IN_ONE_MODEL)
@@ -264,7 +243,8 @@ def has_plan(problem: Problem, settings: Settings) -> bool | None:
 def first_choice(problem: Problem, settings: Settings) -> Choice | None:
     """Return a plan of a problem whose runs are not listed; None when none was found among promising schedules."""
     effort = Effort.starting(settings)
-    found = _first_plan(problem, Blocks(field_of(problem), effort.ends), CpSat(), effort)
+    blocks = Blocks(field_of(problem), effort.ends)
+    found = _first_plan(problem, blocks, _menus(blocks, effort), CpSat(), effort)
     return None if found is None else found.model.choice(found.answer.values)
 
 
@@ -272,7 +252,7 @@ def good_plan(problem: Problem, name: SolverName, settings: Settings) -> Found |
     """Return a good plan of a problem whose runs are not listed, without a bound; None when none was found in time."""
     solver, effort = backend(name), Effort.starting(settings)
     blocks = Blocks(field_of(problem), effort.ends)
-    first = _first_plan(problem, blocks, solver, effort)
+    first = _first_plan(problem, blocks, _menus(blocks, effort), solver, effort)
     best = _improved(Improver(problem, blocks.field, settings.seed), first, solver, effort, PATIENCE)
     if best is None:
         return None
@@ -297,13 +277,29 @@ def _cutoffs(least: float, best: Solved | None) -> list[float]:
     return [*(least + min(share * abs(least), part * above) for share, part in zip(SHARES, PARTS, strict=True)), np.inf]
 
 
-def _first_plan(problem: Problem, blocks: Blocks, solver: Backend, effort: Effort) -> Solved | None:
-    """Return a plan of the first menus, or of promising schedules, of more and more of them until there is one."""
-    solve = _over_menu(solver, effort)
-    for menu in first_menus(blocks.field, effort.settings.seed):
+def _menus(blocks: Blocks, effort: Effort) -> Iterator[Menu]:
+    return first_menus(blocks.field, effort.settings.seed)
+
+
+def _of_menus(
+    problem: Problem, blocks: Blocks, menus: Iterable[Menu], solver: Backend, effort: Effort
+) -> Solved | None:
+    """Return a plan of the first menu that has one, not much dearer than its best."""
+    solve = _over_menu(solver, effort.roughly(ROUGHLY))
+    for menu in menus:
         found = solve(of_menu(problem, blocks.field, menu), None)
         if found is not None or effort.is_over:
             return found
+    return None
+
+
+def _first_plan(
+    problem: Problem, blocks: Blocks, menus: Iterable[Menu], solver: Backend, effort: Effort
+) -> Solved | None:
+    """Return a plan of some menus, or of promising schedules, of more and more of them until there is one."""
+    found = _of_menus(problem, blocks, menus, solver, effort)
+    if found is not None or effort.is_over:
+        return found
     for assignments, each in FIRST_TRIES:
         columns = promising(blocks, assignments, each)
         if len(columns):

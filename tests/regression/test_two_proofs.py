@@ -9,7 +9,7 @@ import pytest
 
 from optimizer.cli.main import main
 from optimizer.solver.backend import Settings
-from optimizer.solver.search import SolverName
+from optimizer.solver.found import SolverName
 from tests.unit.cost.world import frame, purchase, quote, site, stated, workload
 from tests.unit.solver.deciding import decided
 from tests.unit.solver.faults import inject, says

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
+from optimizer.solver.found import SolverName
 from optimizer.solver.model import build_model
-from optimizer.solver.search import SolverName
 from tests.unit.cost.world import frame, purchase, quote, site, stated, workload
 from tests.unit.solver.deciding import awarded, decided, planned, problem
 

@@ -10,10 +10,10 @@ from optimizer.cost.option import Option
 from optimizer.engine.bands import Bands, Quantiles
 from optimizer.results import Plan, Provenance, Rejection, SolveInfo
 from optimizer.solver.backend import Settings
+from optimizer.solver.found import Found, SolverName
 from optimizer.solver.planner import Inputs, Modes, Prepared, decide, prepare
 from optimizer.solver.plans import Report, plan_of
 from optimizer.solver.problem import Problem
-from optimizer.solver.search import Found, SolverName
 
 BANDS = Bands(situations={}, beyond_scale=Quantiles(p10=0.9, p50=1, p90=1.1, note="stated modes need none"))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from optimizer.solver.search import SolverName
+from optimizer.solver.found import SolverName
 from tests.unit.cost.world import (
     frame,
     hourly,

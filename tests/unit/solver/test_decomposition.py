@@ -17,9 +17,9 @@ from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
 from optimizer.solver.decomposition import Decomposition, decomposed, is_decomposable
 from optimizer.solver.enumerate import enumerate_plans
+from optimizer.solver.found import SearchInterrupted
 from optimizer.solver.parts import PartBounds, cheapest, pairs_of
 from optimizer.solver.relaxation import relaxed_model
-from optimizer.solver.search import SearchInterrupted
 from optimizer.solver.timetable import Timed, timetable
 from tests.property.instances import Instance, several
 from tests.unit.cost.world import purchase, quote

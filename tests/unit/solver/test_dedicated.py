@@ -14,8 +14,8 @@ from optimizer.schema.quote import Quote
 from optimizer.solver.backend import Settings
 from optimizer.solver.check import Facts, check
 from optimizer.solver.compare import compare_platforms
+from optimizer.solver.found import SolverName
 from optimizer.solver.planner import Modes
-from optimizer.solver.search import SolverName
 from tests.unit.cost.world import (
     cash,
     dedicated,

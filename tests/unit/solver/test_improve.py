@@ -15,12 +15,13 @@ from optimizer.solver.backend import Settings
 from optimizer.solver.columns import field_of
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.effort import Effort, Solved
+from optimizer.solver.found import SearchInterrupted
 from optimizer.solver.improve import Improver, first_menus
 from optimizer.solver.menus import Spots, of_menu, spots_of
 from optimizer.solver.planner import decide
 from optimizer.solver.plans import checked_choice, objective_value
 from optimizer.solver.problem import Problem
-from optimizer.solver.search import SearchInterrupted, first_choice
+from optimizer.solver.search import first_choice
 from tests.benchmarks.instances import Size, instance
 from tests.unit.solver.deciding import inputs, planned, prepared
 from tests.unit.solver.programs import AFTER, PROGRAMS, fully_listed, offered, program, unlisted

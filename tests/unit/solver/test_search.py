@@ -13,10 +13,11 @@ from optimizer.results import Plan
 from optimizer.solver import search as search_module
 from optimizer.solver.backend import Answer, Outcome, Settings
 from optimizer.solver.cpsat import CpSat
+from optimizer.solver.found import SolverName
 from optimizer.solver.highs import Highs
 from optimizer.solver.linear import LinearModel, Terms
 from optimizer.solver.plans import Report, plan_of
-from optimizer.solver.search import PROMISING, SolverName, backend
+from optimizer.solver.search import PROMISING, backend
 from tests.unit.cost.world import frame, hourly, purchase, quote, run, site, stated, workload
 from tests.unit.solver.deciding import awarded, decided, inputs, planned, prepared, starts
 from tests.unit.solver.faults import Altered, inject, says

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from optimizer.solver.search import SolverName
+from optimizer.solver.found import SolverName
 from optimizer.solver.ties import tie_key
 from tests.unit.cost.world import day, frame, platform, purchase, quote, site, stated, workload
 from tests.unit.solver.deciding import awarded, decided, options, problem
