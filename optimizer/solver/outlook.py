@@ -29,7 +29,7 @@ from optimizer.schema.quote import BlockOffer, ReservedOffer
 from optimizer.schema.scenario import CostEntry
 from optimizer.solver.bounds import PoolBound
 from optimizer.solver.curves import Costs, Counts, Curve, Worth, curve
-from optimizer.solver.prices import PricedFrame, without_prices
+from optimizer.solver.prices import PricedFrame
 from optimizer.solver.problem import Pool, supply_nodes
 from optimizer.units import fiscal_year, month_end
 
@@ -310,7 +310,7 @@ class Outlook:
         self.worth = _Worths.of(frame.discount, horizon, self.months, frame)
         self.priced = _Worths.of(frame.weight, horizon, self.months, frame)
         self._cashes: dict[tuple[str, str | None], Costs] = {}
-        self._upkeeps: dict[str, Costs] = {}
+        self._upkeeps: dict[int, Costs] = {}
         self.constant = self._constant() - (float(frame.of_budgets) if isinstance(frame, PricedFrame) else 0.0)
 
     @cached_property
@@ -327,46 +327,56 @@ class Outlook:
     def shared(self, pools: Collection[int]) -> dict[int, Shared]:
         """Return what entries for the cluster cost that every award in a pool has, by pool, when awards are in some pools only.
 
-        Nothing is sure where nodes we have may serve a run without an award.
+        Nothing is sure where nodes we have may serve a run without an award, or where an entry pays something back.
         """
+        costs = self.frame.scenario.costs
+        if any(amount.value < 0 for entry in costs for _, amount in table(entry, self.frame)):
+            return {}
         options = [(pool, option) for pool in pools for option in self.pools[pool].options]
         found = {}
         for pool in pools:
             own = self.pools[pool].options if not self.pools[pool].owned_nodes else ()
-            entries = [entry for entry in self.frame.scenario.costs if entry.per == "cluster"]
+            entries = [entry for entry in costs if entry.per == "cluster"]
             sure = [entry for entry in entries if own and all(matches(entry, o.offer, o.platform) for o in own)]
             if sure:
-                recurring = [self._each_day(entry) for entry in sure if entry.every != "once"]
+                recurring = [self._each_day(entry, own[0]) for entry in sure if entry.every != "once"]
                 delivered = [self._delivered(entry, options) for entry in sure]
                 found[pool] = Shared(sum(recurring, np.zeros(len(self.months) + 1)), np.sum(delivered, axis=0))
         return found
 
     def _delivered(self, entry: CostEntry, options: Sequence[tuple[int, Option]]) -> Costs:
-        """Return what an entry costs at least when one of some options that has it is delivered by a day."""
+        """Return what an entry costs at least when one of some options that has it is delivered by a day.
+
+        What may begin with a run, on any day, is taken to cost nothing.
+        """
         least = np.full(len(self.months), np.inf)
         for pool, option in options:
             first = max((option.lots[0].delivery - self.frame.today).days, 0)
-            if first < len(least) and matches(entry, option.offer, option.platform):
+            if not matches(entry, option.offer, option.platform):
+                continue
+            if option.is_hired or isinstance(option.offer, ReservedOffer):
+                least[0] = min(least[0], 0.0)
+            elif first < len(least):
                 least[first] = min(least[first], self._span(entry, option, pool))
         return np.minimum.accumulate(least)
 
     def _span(self, entry: CostEntry, option: Option, pool: int) -> float:
         """Return what an entry costs at least when an option is delivered first."""
-        frame = without_prices(self.frame) if isinstance(option.offer, ReservedOffer) else self.frame
         policy = self.frame.scenario.after_run.policy
         after = After(policy, self.frame.today + int(self.lasts[0]) * DAY)
-        return PoolBound(self.pools[pool], frame, after).span(entry, option)
+        return PoolBound(self.pools[pool], self.frame, after).span(entry, option)
 
-    def _each_day(self, entry: CostEntry) -> Costs:
-        if entry.name not in self._upkeeps:
+    def _each_day(self, entry: CostEntry, option: Option) -> Costs:
+        known = self.frame.scenario.costs.index(entry)
+        if known not in self._upkeeps:
             least = min((amount for _, amount in table(entry, self.frame)), key=lambda amount: amount.value)
-            idle, option = After("idle", self.frame.last_day), self.pools[0].options[0]
+            idle = After("idle", self.frame.last_day)
             days = [self.frame.today + number * DAY for number in range(len(self.months))]
             charges = [shared_charge(entry, least, [(option, day, day)], idle, self.frame) for day in days]
             full = [with_contingency([charge], self.frame) if charge else [] for charge in charges]
             costs = [float(sum(present_value(one, self.frame) for one in own)) for own in full]
-            self._upkeeps[entry.name] = np.maximum(np.concatenate([[0.0], np.cumsum(costs)]), 0.0)
-        return self._upkeeps[entry.name]
+            self._upkeeps[known] = np.concatenate([[0.0], np.cumsum(costs)])
+        return self._upkeeps[known]
 
     def buckets(self, ends: Counts) -> Counts:
         """Return the tabled last day at or before each."""

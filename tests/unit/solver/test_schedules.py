@@ -169,9 +169,10 @@ CASES = [
 ]
 
 
-STAFF = [{"name": "staff", "per": "cluster", "amount": {1: 9000, 2: 12000}, "every": "year"},
+STAFF = [{"name": "setup", "per": "cluster", "amount": 4000, "every": "once"},
+         {"name": "staff", "per": "cluster", "amount": {1: 9000, 2: 12000}, "every": "year"},
          {"name": "hall staff", "per": "cluster", "amount": 5000, "every": "month", "types": ["purchase"]}]  # fmt: skip
-"""Entries that recur: for every award, and for some."""
+"""Entries paid once, and such that recur: for every award, and for some."""
 
 
 @pytest.mark.parametrize("costs", [[], STAFF], ids=["alone", "staffed"])
