@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from math import isfinite
 
 from optimizer.cost.choice import Choice
 from optimizer.solver.backend import Answer, Progress, Settings
@@ -40,10 +41,21 @@ class Effort:
         return replace(self, ends=ends if self.ends is None else min(ends, self.ends))
 
     def on_menus(self) -> Effort:
-        """Return the effort for models of a part of the runs: some work each, and no bound is told."""
+        """Return the effort for models over a menu: some work each, and no bound is told."""
+        part = self.on_a_part()
+        return replace(part, settings=replace(part.settings, work=MENU_WORK))
+
+    def on_a_part(self) -> Effort:
+        """Return the effort for models of a part of the runs: their bounds hold for these only and are not told."""
         tell = self.settings.progress
         told = None if tell is None else lambda incumbent, _: tell(incumbent, None)
-        return replace(self, settings=replace(self.settings, work=MENU_WORK, progress=told))
+        return replace(self, settings=replace(self.settings, progress=told))
+
+    def tell(self, best: Solved | None, bound: float) -> None:
+        """Tell a bound that holds for every plan."""
+        tell = self.settings.progress
+        if tell is not None and isfinite(bound):
+            tell(None if best is None else best.value, Decimal(bound))
 
     def roughly(self, gap: float) -> Effort:
         """Return the effort for models that need not be solved better than to a relative gap."""

@@ -187,12 +187,13 @@ def _closed(
         columns = reduced(blocks, most, tried.priced)
         if columns.complete:
             tried.proven = max(tried.proven, min(columns.bound, most))
+            effort.tell(tried.best, tried.proven)
         if len(columns) > IN_ONE_MODEL and not tried.priced and may_be_priced(problem):
             tried.priced = [Blocks(field_of(problem, prices), effort.ends) for prices in some_prices(problem.frame)]
             columns = reduced(blocks, most, tried.priced)
         if len(columns) > IN_ONE_MODEL and columns.sizes != sizes:
             some = listed(problem, blocks.field.outlook, first_of(columns, IN_ONE_MODEL))
-            tried.best = better(tried.best, _solve(some, solver, effort.at_most(SECONDS_TO_IMPROVE)))
+            tried.best = better(tried.best, _solve(some, solver, effort.on_a_part().at_most(SECONDS_TO_IMPROVE)))
             columns = reduced(blocks, min(cutoff, _cutoff(tried.best)), tried.priced)
         tried.columns = columns
         if len(columns) > MOST_COLUMNS:
@@ -200,7 +201,7 @@ def _closed(
             return bool(np.isinf(cutoff))
         if columns.sizes != sizes:
             model = listed(problem, blocks.field.outlook, columns)
-            tried.final = _solve(model, solver, effort) if len(columns) else None
+            tried.final = _solve(model, solver, effort.on_a_part()) if len(columns) else None
             tried.best, sizes = better(tried.best, tried.final), columns.sizes
         if _cutoff(tried.best) <= cutoff:
             return True
@@ -229,7 +230,7 @@ def _unguided(problem: Problem, solver: Backend, effort: Effort, *, unique: bool
     every = reduced(blocks, np.inf)
     columns = replace(every, bound=-np.inf, complete=every.complete and len(every) <= MOST_COLUMNS)
     some = columns if columns.complete else first_of(columns, IN_ONE_MODEL)
-    final = _solve(listed(problem, blocks.field.outlook, some), solver, effort) if len(some) else None
+    final = _solve(listed(problem, blocks.field.outlook, some), solver, effort.on_a_part()) if len(some) else None
     return _judged(final, better(best, final), columns, solver, effort, unique=unique)
 
 
@@ -265,7 +266,7 @@ def best_of(
 ) -> Found:
     """Return the best plan of some columns of a problem; its proof holds for these only."""
     solver, effort = backend(name), Effort.starting(settings)
-    final = _solve(listed(problem, outlook, columns), solver, effort)
+    final = _solve(listed(problem, outlook, columns), solver, effort.on_a_part())
     return _conclude(final, None, solver, effort, dropped=0, unique=unique)
 
 
@@ -303,7 +304,7 @@ def _first_plan(
     for assignments, each in FIRST_TRIES:
         columns = promising(blocks, assignments, each)
         if len(columns):
-            found = _solve(listed(problem, blocks.field.outlook, columns), solver, effort)
+            found = _solve(listed(problem, blocks.field.outlook, columns), solver, effort.on_a_part())
             if found.answer.values:
                 return found
     return None
@@ -395,7 +396,8 @@ def _promising(problem: Problem, ranked: Sequence[Profile], solver: Backend, eff
     if len(ranked) <= PROMISING:
         return None
     first = set(spread(ranked))
-    solved = _solve(problem.keep(profile for profile in problem.profiles if profile in first), solver, effort)
+    part = problem.keep(profile for profile in problem.profiles if profile in first)
+    solved = _solve(part, solver, effort.on_a_part())
     return solved if solved.answer.values else None
 
 
