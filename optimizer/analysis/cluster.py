@@ -6,15 +6,17 @@ A task whose worker is lost is given to another one; the third worker lost over 
 
 from __future__ import annotations
 
+import asyncio
 import re
 import socket
 import threading
 import uuid
 from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from distributed import Client, Worker, WorkerPlugin, as_completed
+from distributed import Client, Future, Worker, WorkerPlugin, as_completed
 
 from optimizer.analysis.executors import DIED, Row, Work, guarded
 from optimizer.errors import InputError, Problem
@@ -105,12 +107,19 @@ class DaskCluster:
         key_of = {client.submit(_computed, name, key, pure=False): key for key in keys}
         try:
             for future in as_completed(key_of, loop=client.loop):
-                if future.status == "cancelled":
-                    fix = "What is done stays in the file of --results; name it again to go on"
-                    raise InputError([Problem(f"{OPTION} {self.address}", "the scheduler is gone", "", fix)])
-                yield key_of[future], future.result() if future.status == "finished" else {"failure": DIED}
+                yield key_of[future], self._row(future)
         finally:
             client.cancel(list(key_of))
+
+    def _row(self, future: Future[Row]) -> Row:
+        """Return the row of a future that ended; it is fetched from a worker, by way of a scheduler that may be gone by then."""
+        if future.status not in ("finished", "cancelled"):
+            return {"failure": DIED}
+        try:
+            return dict(future.result())
+        except (OSError, asyncio.CancelledError, CancelledError):
+            fix = "What is done stays in the file of --results; name it again to go on"
+            raise InputError([Problem(f"{OPTION} {self.address}", "the scheduler is gone", "", fix)]) from None
 
 
 @contextmanager

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from distributed.comm import CommClosedError
 
+from optimizer.analysis.cluster import DaskCluster
 from optimizer.analysis.executors import Here, remote
 from optimizer.analysis.risk import Risk, risk
 from optimizer.analysis.sweep import Progress, Sweeping
@@ -99,6 +103,24 @@ def test_a_cluster_gives_the_same_bytes_whoever_dies(tmp_path: Path) -> None:
     assert 2 <= len(rows(tmp_path / "none")) - 1 < len(rows(tmp_path / "here")) - 1
     assert played(loaded, Sweeping(Here(), tmp_path / "none")) == whole
     assert rows(tmp_path / "none") == rows(tmp_path / "here")
+
+
+class Unreachable:
+    """A result that is there and cannot be fetched, as when the scheduler dies in between."""
+
+    status = "finished"
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def result(self) -> None:
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [CommClosedError("reset"), asyncio.CancelledError(), CancelledError()], ids=repr)
+def test_a_result_that_is_lost_with_the_scheduler_says_so(error: BaseException) -> None:
+    with pytest.raises(InputError, match="the scheduler is gone"):
+        DaskCluster("tcp://127.0.0.1:1")._row(Unreachable(error))
 
 
 @pytest.mark.parametrize(
