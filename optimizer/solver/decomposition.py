@@ -17,6 +17,7 @@ from itertools import combinations
 import numpy as np
 
 from optimizer.cost.entries import COUNTED, table
+from optimizer.cost.frame import Frame
 from optimizer.errors import InternalError
 from optimizer.solver.backend import MOMENT, Settings
 from optimizer.solver.columns import Columns, field_of
@@ -28,6 +29,7 @@ from optimizer.solver.relaxation import applies, excerpt, lowered, relaxed_model
 from optimizer.solver.schedules import Schedules
 from optimizer.solver.search import best_of, good_plan
 from optimizer.solver.timetable import Timed, Timetable, timetable
+from optimizer.units import minor_digits
 
 WORK_FOR_A_PART = 4.0
 """Longest search for what a set of runs costs, in seconds as CP-SAT counts its work; its bound by then counts."""
@@ -49,8 +51,8 @@ MOST_PRICED = 12
 
 More are only needed where costs depend on what timetables do not know; listing all schedules is then the better way."""
 
-MET = 1e-6
-"""Relative difference within which a bound meets a plan: what solvers in floating point and whole units may hide."""
+FAULT = 1e-6
+"""Relative difference by which a plan must be below its bound to show a fault: less may be floating point."""
 
 ROUGH = 0.005
 """Relative gap at which a relaxation may stop: it is bounded better soon."""
@@ -102,8 +104,8 @@ class Decomposition:
 
     @property
     def limit(self) -> float:
-        """What an assignment must cost less than to matter."""
-        return self.value - MET * abs(self.value) if self.best else np.inf
+        """What an assignment must cost less than to matter: by half of what money is counted in, so that it would show."""
+        return self.value - half_unit(self.problem.frame) if self.best else np.inf
 
     def run(self) -> Found:
         """Search until no assignment may cost less than the best plan, or the time limit."""
@@ -263,7 +265,7 @@ class Decomposition:
         found = best_of(self.problem, self.known.outlook, columns, self.name, left, unique=self.unique)
         if found.status != "optimal" or found.bound is None:
             return
-        if float(found.bound) < self.bounds.total(parts) - MET * abs(self.bounds.total(parts)):
+        if float(found.bound) < self.bounds.total(parts) - FAULT * abs(self.bounds.total(parts)):
             raise InternalError("a plan costs less than the bounds of its runs allow: no answer is given")
         if float(found.bound) < self.value:
             self.best = found
@@ -277,6 +279,11 @@ class Decomposition:
         ]
         starts = np.array([[one.start for one in placed]], dtype=np.int64)
         return Schedules(slots, starts, np.array([modes], dtype=np.int64), np.zeros(1), np.full(1, -np.inf))
+
+
+def half_unit(frame: Frame) -> float:
+    """Return half of the smallest amount of the scenario's currency: a plan that costs less by less costs the same."""
+    return 0.5 * 10.0 ** -minor_digits(frame.scenario.currency)
 
 
 def is_decomposable(problem: Problem) -> bool:

@@ -24,7 +24,7 @@ from optimizer.schema.quote import DedicatedOffer, RentalOffer
 from optimizer.schema.scenario import Choice, Policy, Workload
 from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
-from optimizer.solver.decomposition import decomposed, is_decomposable
+from optimizer.solver.decomposition import decomposed, half_unit, is_decomposable
 from optimizer.solver.enumerate import enumerate_plans
 from optimizer.solver.found import Found, SolverName
 from optimizer.solver.offers import unit_power_kw
@@ -335,5 +335,5 @@ def _closer(one: Found, other: Found, frame: Frame) -> Found:
     noise = NOISE * max(Decimal(1), abs(value))
     if other.status == "infeasible" or (bound is not None and bound > value + noise):
         raise InternalError("a plan costs less than another search proves any plan to cost: no answer is given")
-    met = bound is not None and bound >= value - noise
+    met = bound is not None and bound > value - Decimal(half_unit(frame))
     return replace(best, status="optimal", bound=value) if met else replace(best, bound=bound)

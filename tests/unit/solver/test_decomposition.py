@@ -17,7 +17,7 @@ from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
 from optimizer.solver.decomposition import Decomposition, decomposed, is_decomposable
 from optimizer.solver.enumerate import enumerate_plans
-from optimizer.solver.found import SearchInterrupted
+from optimizer.solver.found import Found, SearchInterrupted
 from optimizer.solver.parts import PartBounds, cheapest, pairs_of
 from optimizer.solver.relaxation import relaxed_model
 from optimizer.solver.timetable import Timed, timetable
@@ -53,6 +53,15 @@ WORLDS = [
     ("two", "rented", "sell"),
     ("in turn", "two pools", "sell"),
 ]
+
+
+def test_a_bound_below_a_plan_by_more_than_shows_is_no_proof(monkeypatch):
+    """20 million, and a bound a whole dollar lower, 5e-8 of it: feasible. Lower by less than half a cent: optimal."""
+    search = Decomposition(unlisted(world_of(*WORLDS[0]), monkeypatch), "auto", QUICK, unique=False)
+    search.best = Found("feasible", None, Decimal(20_000_000), "cp-sat", "")
+    for short, status in ((1.0, "feasible"), (0.006, "feasible"), (0.004, "optimal")):
+        search.bound = 20_000_000 - short
+        assert search.answer().status == status
 
 
 @pytest.mark.parametrize(("runs", "offers", "policy"), WORLDS)
