@@ -111,7 +111,7 @@ class Blocks:
     def beam(self, block: Block, each: int) -> Schedules:
         """Return good schedules of a block, found by keeping so many after each placement; some may be left out.
 
-        None where the time is over.
+        No schedule at all where the time is over.
         """
         if (block, each) not in self._beams:
             enumeration = self.field.enumeration(block, self.ends)
@@ -203,9 +203,9 @@ class Columns:
     complete: bool
 
     @property
-    def sizes(self) -> tuple[tuple[Block, int], ...]:
-        """How many schedules of each block: more within a higher cutoff, else the same."""
-        return tuple((block, len(found)) for block, found in self.groups)
+    def content(self) -> tuple[tuple[Block, bytes, bytes], ...]:
+        """The schedules of each block, to tell whether a higher cutoff gives others: as many may be others."""
+        return tuple((block, found.starts.tobytes(), found.modes.tobytes()) for block, found in self.groups)
 
     def __len__(self) -> int:
         """Return how many columns there are."""

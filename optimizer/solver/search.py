@@ -181,7 +181,7 @@ def _closed(
 
     That is so when a plan costs no more than a cutoff, when columns are too many, or when the time is over.
     """
-    sizes: object = None
+    solved: object = None
     for cutoff in cutoffs:
         most = min(cutoff, _cutoff(tried.best))
         columns = reduced(blocks, most, tried.priced)
@@ -191,7 +191,7 @@ def _closed(
         if len(columns) > IN_ONE_MODEL and not tried.priced and may_be_priced(problem):
             tried.priced = [Blocks(field_of(problem, prices), effort.ends) for prices in some_prices(problem.frame)]
             columns = reduced(blocks, most, tried.priced)
-        if len(columns) > IN_ONE_MODEL and columns.sizes != sizes:
+        if len(columns) > IN_ONE_MODEL and columns.content != solved:
             some = listed(problem, blocks.field.outlook, first_of(columns, IN_ONE_MODEL))
             tried.best = better(tried.best, _solve(some, solver, effort.on_a_part().at_most(SECONDS_TO_IMPROVE)))
             columns = reduced(blocks, min(cutoff, _cutoff(tried.best)), tried.priced)
@@ -199,10 +199,10 @@ def _closed(
         if len(columns) > MOST_COLUMNS:
             tried.columns = replace(columns, complete=False)
             return bool(np.isinf(cutoff))
-        if columns.sizes != sizes:
+        if columns.content != solved:
             model = listed(problem, blocks.field.outlook, columns)
             tried.final = _solve(model, solver, effort.on_a_part()) if len(columns) else None
-            tried.best, sizes = better(tried.best, tried.final), columns.sizes
+            tried.best, solved = better(tried.best, tried.final), columns.content
         if _cutoff(tried.best) <= cutoff:
             return True
         if effort.is_over:  # a plan may cost more than what was tried and less than the best known
