@@ -26,6 +26,10 @@ OUTCOMES: dict[cp_model.CpSolverStatus, Outcome] = {
 }
 
 
+RUNNING: set[cp_model.CpSolver] = set()
+"""Solvers at work."""
+
+
 class CpSat:
     """Google OR-Tools CP-SAT."""
 
@@ -83,12 +87,21 @@ def _heard(
     """
     running: Future[cp_model.CpSolverStatus] = Future()
     thread = Thread(target=_run, args=(running, lambda: solver.solve(native, _watcher(settings))))
+    RUNNING.add(solver)
     try:
         thread.start()  # may be interrupted too, while the thread is running already
         return running.result(), False
     except KeyboardInterrupt:
         solver.stop_search()
         return running.result(), True
+    finally:
+        RUNNING.discard(solver)
+
+
+def stop_all() -> None:
+    """Stop every search: Ctrl-C is heard by the main thread only."""
+    for solver in tuple(RUNNING):
+        solver.stop_search()
 
 
 def _run(running: Future[cp_model.CpSolverStatus], solve: Callable[[], cp_model.CpSolverStatus]) -> None:

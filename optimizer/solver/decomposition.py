@@ -22,28 +22,29 @@ from optimizer.errors import InternalError
 from optimizer.solver.backend import MOMENT, Settings
 from optimizer.solver.columns import Columns, field_of
 from optimizer.solver.found import Found, SearchInterrupted, SolverName
-from optimizer.solver.highs import lower_bound
-from optimizer.solver.parts import Cheapest, Part, PartBounds, Parts, cheapest, pairs_of, runs_of
+from optimizer.solver.outlook import Outlook
+from optimizer.solver.parts import Cheap, Part, PartBounds, Parts, cheapest, pairs_of, runs_of
 from optimizer.solver.problem import Problem
-from optimizer.solver.relaxation import applies, excerpt, lowered, relaxed_model
+from optimizer.solver.questions import RELAXED, TIMED, Answered, Asker, Question, Queue
+from optimizer.solver.relaxation import applies, relaxed_model
 from optimizer.solver.schedules import Schedules
 from optimizer.solver.search import best_of, good_plan
-from optimizer.solver.timetable import Timed, Timetable, timetable
+from optimizer.solver.timetable import Timetable
 from optimizer.units import minor_digits
 
 WORK_FOR_A_PART = 4.0
 """Longest search for what a set of runs costs, in seconds as CP-SAT counts its work; its bound by then counts."""
 
+WORK_FOR_THE_FIRST = 4.0
+"""The same for the assignment that is tried first."""
+
 WORK_FOR_ALL = 2.0
 """The same for an assignment of all runs; four times as much each time it is asked again."""
-
-SECONDS_TO_RELAX = 5.0
-"""Longest search for a bound by the relaxation."""
 
 SEVERAL_RUNS = 4
 """Runs from which on a good plan is looked for first."""
 
-SHARE_FOR_A_PLAN = 0.25
+SHARE_FOR_A_PLAN = 0.2
 """Most of the time limit for that."""
 
 MOST_PRICED = 12
@@ -51,14 +52,15 @@ MOST_PRICED = 12
 
 More are only needed where costs depend on what timetables do not know; listing all schedules is then the better way."""
 
+LISTED_TO = (0.3, 1.0)
+"""Up to which part of the way from the bound of an assignment to the best plan its schedules are listed, when CP-SAT is
+stuck; the nearer the fewer they are."""
+
 FAULT = 1e-6
 """Relative difference by which a plan must be below its bound to show a fault: less may be floating point."""
 
-ROUGH = 0.005
-"""Relative gap at which a relaxation may stop: it is bounded better soon."""
-
-RELAXED, TIMED = 1, 2
-"""How well a bound is known: by the node-day relaxation; by a timetable."""
+SMALL, SMALL_IF_RENTED = 1, 3
+"""Most runs of a set that is timetabled at once, at a site and in a rented pool."""
 
 
 @dataclass
@@ -81,7 +83,7 @@ class Decomposition:
     best: Found | None = None
     bound: float = -np.inf
     _level: dict[Parts, int] = field(default_factory=dict)
-    _work: dict[Parts, float] = field(default_factory=dict)
+    _tried: dict[Parts, int] = field(default_factory=dict)
     _asked: dict[Parts, float] = field(default_factory=dict)
     _priced: dict[Parts, list[Timetable]] = field(default_factory=dict)
     _stuck: float = np.inf
@@ -95,6 +97,7 @@ class Decomposition:
         self.places = [pool.name for pool in self.known.outlook.pools]
         self.whole = relaxed_model(self.problem)
         paid = self.whole.objective.get(self.whole.builder.one, 0)
+        self.asker = Asker(self.whole, self.known.names, self.places, self._left, self._best_of)
         self.bounds = PartBounds(self.known, float(Decimal(paid).scaleb(-self.whole.digits)))
 
     @property
@@ -107,19 +110,44 @@ class Decomposition:
         """What an assignment must cost less than to matter: by half of what money is counted in, so that it would show."""
         return self.value - half_unit(self.problem.frame) if self.best else np.inf
 
+    def try_places(self, places: Mapping[str, str]) -> None:
+        """Ask for a plan of an assignment that promises to be good: workload -> name of its pool."""
+        parts = self.parts_of(places)
+        if parts:
+            first = replace(self._of_all(Cheap(parts, -np.inf)), work=WORK_FOR_THE_FIRST)
+            self._learn(first, self.asker.answer(first, self.settings.workers))
+
+    def parts_of(self, places: Mapping[str, str]) -> Parts | None:
+        """Return the parts of an assignment; None where a run cannot be in its pool."""
+        masks: dict[int, int] = {}
+        for run, name in enumerate(self.known.names):
+            pool = self.places.index(places[name]) if places.get(name) in self.places else -1
+            if (run, pool) not in self.known.known:
+                return None
+            masks[pool] = masks.get(pool, 0) | 1 << run
+        return tuple((mask, pool) for pool, mask in masks.items())
+
     def run(self) -> Found:
         """Search until no assignment may cost less than the best plan, or the time limit."""
+        queue = Queue(self.asker.answer, self.settings.workers)
         try:
-            while not self._is_over():
-                first = cheapest(self.bounds, self._asked, self.limit)
-                self.bound = max(self.bound, min(first.value, self._stuck))
-                self._tell()
-                if not first.parts:
-                    break
-                self._look_at(first)
+            while not self._is_over() and self._is_open(queue):
+                self._learn(*queue.next())
         except KeyboardInterrupt:
             raise SearchInterrupted(replace(self.answer(), interrupted=True)) from None
+        finally:
+            queue.stop()
         return self.answer()
+
+    def _is_open(self, queue: Queue) -> bool:
+        """Ask how to bound the assignments better that cost least; return whether there are any."""
+        if not queue.is_short:
+            return True
+        found = cheapest(self.bounds, self._asked, self.limit, 2 * queue.depth)
+        self.bound = max(self.bound, min(found[0].value if found else self.limit, self._stuck))
+        self._tell()
+        queue.ask(map(self._question, found))
+        return bool(found)
 
     def _tell(self) -> None:
         if self.settings.progress:
@@ -150,124 +178,102 @@ class Decomposition:
         why = "stopped before all assignments that may cost less were known"
         return replace(self.best, status="feasible", bound=bound, proof=why)
 
-    def _look_at(self, first: Cheapest) -> None:
-        """Bound the assignment better, at the place where least is known."""
-        for part in sorted(first.parts, key=lambda part: -part[0].bit_count()):
+    def _question(self, one: Cheap) -> Question:
+        """Return what is asked next of an assignment: where least is known."""
+        for part in sorted(one.parts, key=lambda part: -part[0].bit_count()):
             if not self._level.get((part,)):
-                self._relax(part)
-                return
+                return self._first_of(part)
         if self.best is None:  # nothing tells yet what may cost too much
-            self._ask_all(first)
-            return
-        unknown: list[Parts] = [(part,) for part in first.parts if len(first.parts) > 1]
-        unknown += [group for group in self.bounds.groups(first.parts) if 1 < len(group) < len(first.parts)]
+            return self._of_all(one)
+        unknown: list[Parts] = [(part,) for part in one.parts if len(one.parts) > 1]
+        unknown += [group for group in self.bounds.groups(one.parts) if 1 < len(group) < len(one.parts)]
         group = next((group for group in unknown if self._level.get(group, RELAXED) < TIMED), None)
         if group is None:
-            self._ask_all(first)
-        else:
-            self._time(group, first)
-
-    def _relax(self, part: Part) -> None:
-        """Bound a set of runs by the node-day relaxation of its pool; of rented pools, which are small, first each two."""
-        rented = self.known.outlook.pools[part[1]].site is None
-        two = combinations(runs_of(part), 2) if rented else ()
-        pairs = [(1 << one | 1 << other, part[1]) for one, other in two]
-        for some in dict.fromkeys([*pairs, part]):
-            if not self._level.get((some,)) and self.bounds.least[some] < self.limit:
-                self._level[(some,)] = RELAXED
-                outcome, bound = self._relaxed(some)
-                if outcome == "infeasible":  # as floating point says
-                    outcome, bound = self._proven(some)
-                if bound is not None:
-                    self.bounds.raise_to(some, bound)
-                if self.bounds.least[part] >= self.limit:
-                    break
-        self._level[(part,)] = max(RELAXED, self._level.get((part,), RELAXED))
-
-    def _relaxed(self, part: Part) -> tuple[str, float | None]:
-        """Return the outcome and the bound of the node-day relaxation of a set of runs in a pool."""
-        relaxation = excerpt(self.whole, self._places((part,)))
-        ground = next(ground for ground in relaxation.grounds if ground.pool.name == self.places[part[1]])
-        paid = {index: relaxation.objective[index] for index in ground.variables if index in relaxation.objective}
-        settings = replace(self._left(SECONDS_TO_RELAX), workers=1, gap=ROUGH)
-        outcome, bound, _ = lower_bound(relaxation.builder.model, paid, settings)
-        return outcome, None if bound is None else float(lowered(bound, relaxation.digits))
-
-    def _proven(self, part: Part) -> tuple[str, float | None]:
-        """Return whether CP-SAT too finds no timetable of a set of runs in a pool."""
-        found = self._timetable((part,), np.inf, WORK_FOR_A_PART, free=True)
-        self._level[(part,)] = TIMED
-        if found.outcome == "infeasible":
-            return "infeasible", np.inf
-        return found.outcome, None if found.bound is None else float(found.bound)
-
-    def _time(self, group: Parts, first: Cheapest) -> None:
-        """Bound sets of runs by their timetable: by its cost, or by what they may cost in the assignment at most."""
+            return self._of_all(one)
         before = max(sum(self.bounds.least[part] for part in group), self.bounds.tied.get(group, -np.inf))
-        room = self.limit - first.value + before
-        found = self._timetable(group, room, WORK_FOR_A_PART, free=True)
-        value = None if found.bound is None else float(found.bound)
-        if found.outcome == "infeasible":
-            value = room
-        if value is not None and len(group) == 1:
-            self.bounds.raise_to(group[0], value)
-        elif value is not None:
-            self.bounds.tied[group] = max(value, self.bounds.tied.get(group, -np.inf))
-        self._level[group] = TIMED
+        return Question("time", group, self.limit - one.value + before, WORK_FOR_A_PART)
 
-    def _ask_all(self, first: Cheapest) -> None:
-        """Ask for the timetable of an assignment: a plan, or a bound."""
-        parts, entry = first.parts, self.known.entry(pairs_of(first.parts))
-        work = self._work.get(parts, WORK_FOR_ALL)
-        known = self._priced.setdefault(parts, [])
-        found = self._timetable(parts, self.limit - entry, work, known=known)
-        value = first.value
-        if found.outcome == "infeasible":
+    def _first_of(self, part: Part) -> Question:
+        """Return what is asked first of a set of runs: of few its timetable, of more in a rented pool, which is small, each two.
+
+        A timetable without a limit tells what they cost, and the relaxation is not needed.
+        """
+        rented = self.known.outlook.pools[part[1]].site is None
+        if part[0].bit_count() > (SMALL_IF_RENTED if rented else SMALL):
+            two = combinations(runs_of(part), 2) if rented else ()
+            pairs = [(1 << one | 1 << other, part[1]) for one, other in two]
+            new = next((pair for pair in pairs if not self._level.get((pair,))), None)
+            if new is None:
+                return Question("relax", (part,), work=WORK_FOR_A_PART)
+            part = new
+        return Question("time", (part,), work=WORK_FOR_A_PART)
+
+    def _of_all(self, one: Cheap) -> Question:
+        """Return the question for a timetable of an assignment: a plan, or a bound."""
+        parts = one.parts
+        room = self.limit - self.known.entry(pairs_of(parts))
+        known = tuple(self._priced.setdefault(parts, []))
+        self._asked[parts] = max(one.value, self._asked.get(parts, -np.inf))
+        tried = self._tried.get(parts, 0)
+        if self.best is not None and 0 < tried <= len(LISTED_TO):
+            return Question("list", parts, one.value + LISTED_TO[tried - 1] * (self.limit - one.value))
+        return Question("all", parts, room, WORK_FOR_ALL * 4**tried, known)
+
+    def _learn(self, question: Question, told: Answered) -> None:
+        """Keep what came of a question.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C ended the search.
+        """
+        if told.interrupted:
+            raise KeyboardInterrupt
+        parts = question.parts
+        if question.kind == "list":
+            self.offer(told.plan)
+            self._asked[parts] = max(self._asked[parts], -np.inf if told.bound is None else told.bound)
+            self._tried[parts] += 1
+        elif question.kind == "all":
+            self._learn_of_all(question, told)
+        elif len(parts) == 1:
+            self._level[parts] = told.level
+            self.bounds.raise_to(parts[0], -np.inf if told.bound is None else told.bound)
+        else:
+            self._level[parts] = told.level
+            self.bounds.tied[parts] = max(told.bound or -np.inf, self.bounds.tied.get(parts, -np.inf))
+
+    def _learn_of_all(self, question: Question, told: Answered) -> None:
+        parts, value = question.parts, self._asked[question.parts]
+        known = self._priced[parts]
+        if told.outcome == "infeasible":
             value = np.inf
-        elif found.bound is not None:
-            value = max(value, float(found.bound) + entry)
+        elif told.bound is not None:
+            value = max(value, told.bound + self.known.entry(pairs_of(parts)))
         self._asked[parts] = value
-        if found.runs:
-            known.append(found.runs)
-            self._plan(parts, found.runs)
+        if told.runs:
+            known.append(told.runs)
+            self._plan(parts, told.runs)
         if len(known) == MOST_PRICED and value < self.limit:
             self._stuck, self._asked[parts] = min(self._stuck, value), np.inf
-        if found.outcome not in ("optimal", "infeasible"):
-            self._work[parts] = 4 * work
-
-    def _timetable(
-        self,
-        parts: Parts,
-        room: float,
-        work: float,
-        *,
-        free: bool = False,
-        known: Sequence[Timetable] = (),
-    ) -> Timed:
-        """Ask for the timetable of some parts; of all with energy priced by the day, once one is known."""
-        cutoff, left = None if np.isinf(room) else Decimal(room), self._left()
-        places = self._places(parts)
-        found = timetable(
-            self.whole, places, replace(left, light=True, work=work), cutoff, free=free, exact=bool(known), known=known
-        )
-        if found.interrupted:
-            raise KeyboardInterrupt
-        return found
-
-    def _places(self, parts: Parts) -> Mapping[str, str]:
-        return {self.known.names[run]: self.places[pool] for run, pool in pairs_of(parts)}
+        if told.outcome not in ("optimal", "infeasible"):
+            self._tried[parts] = self._tried.get(parts, 0) + 1
 
     def _plan(self, parts: Parts, runs: Timetable) -> None:
         """Keep the best plan of a schedule when it is the best so far."""
         groups = tuple((block, self._schedule(block, runs)) for block in self.known.parts(pairs_of(parts)))
         columns = Columns(groups, -np.inf, complete=False)
-        left = self._left()
-        found = best_of(self.problem, self.known.outlook, columns, self.name, left, unique=self.unique)
+        found = self._best_of(self.problem, self.known.outlook, columns)
         if found.status != "optimal" or found.bound is None:
             return
         if float(found.bound) < self.bounds.total(parts) - FAULT * abs(self.bounds.total(parts)):
             raise InternalError("a plan costs less than the bounds of its runs allow: no answer is given")
-        if float(found.bound) < self.value:
+        self.offer(found)
+
+    def _best_of(self, problem: Problem, outlook: Outlook, columns: Columns) -> Found:
+        return best_of(problem, outlook, columns, self.name, self._left(), unique=self.unique)
+
+    def offer(self, found: Found | None) -> None:
+        """Keep a plan when it is the best so far; its bound is its value."""
+        if found is not None and found.bound is not None and float(found.bound) < self.value:
             self.best = found
 
     def _schedule(self, block: Sequence[tuple[int, int]], runs: Timetable) -> Schedules:
@@ -295,7 +301,13 @@ def is_decomposable(problem: Problem) -> bool:
 
 
 def decomposed(
-    problem: Problem, name: SolverName, settings: Settings, *, unique: bool, known: Found | None = None
+    problem: Problem,
+    name: SolverName,
+    settings: Settings,
+    *,
+    unique: bool,
+    known: Found | None = None,
+    places: Mapping[str, str] | None = None,
 ) -> Found:
     """Return the best plan of many runs with its proof; that there is none is proven twice, with CP-SAT set up differently.
 
@@ -305,16 +317,19 @@ def decomposed(
         settings: Its settings.
         unique: Whether ties between equal plans are broken.
         known: A plan with its value as bound; None: a good one is looked for where runs are several.
+        places: Workload -> name of the pool in which it is tried first.
 
     Raises:
         InternalError: a plan costs less than its bounds allow, or the two proofs disagree.
         SearchInterrupted: Ctrl-C, with the best plan so far.
     """
     started, limit = time.monotonic(), settings.time_limit_s
-    best = known
-    if best is None and len(problem.frame.scenario.workloads) >= SEVERAL_RUNS:
-        best = good_plan(problem, name, replace(settings, time_limit_s=limit and limit * SHARE_FOR_A_PLAN))
-    found = Decomposition(problem, name, settings.since(started), unique, best).run()
+    first = Decomposition(problem, name, settings, unique, known)
+    first.try_places(places or {})
+    if known is None and len(problem.frame.scenario.workloads) >= SEVERAL_RUNS:
+        some = replace(settings.since(started), time_limit_s=limit and limit * SHARE_FOR_A_PLAN)
+        first.offer(good_plan(problem, name, some))
+    found = first.run()
     if found.status != "infeasible":
         return found
     again = Decomposition(problem, name, replace(settings.since(started), variant=1), unique).run()

@@ -6,6 +6,7 @@ assignment costs at least the sum of its parts. Bounds only rise, and a larger s
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -134,31 +135,34 @@ class PartBounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Cheapest:
-    """The assignment that costs least by what is known.
+class Cheap:
+    """An assignment that costs little by what is known.
 
     Attributes:
-        parts: It; empty when there is none.
-        value: What every assignment costs at least.
+        parts: It.
+        value: What it costs at least.
     """
 
     parts: Parts
     value: float
 
 
-def cheapest(bounds: PartBounds, asked: dict[Parts, float], limit: float) -> Cheapest:
-    """Return the assignment of the least bound; every one costs no less.
+def cheapest(bounds: PartBounds, asked: dict[Parts, float], limit: float, most: int = 1) -> list[Cheap]:
+    """Return the assignments of the least bounds, least first; every other one costs no less than the last of so many.
 
     Args:
         bounds: What parts cost at least.
         asked: Assignments of which more is known -> their bounds.
-        limit: Bounds from which on no assignment matters; the value is at most this.
+        limit: Bounds from which on no assignment matters.
+        most: How many are asked for; with fewer there are no others below the limit.
     """
-    best = Cheapest((), limit)
+    best: list[Cheap] = []
     for bound, parts in bounds.assignments():
-        if bound + bounds.constant >= best.value:
+        worst = best[-1].value if len(best) == most else limit
+        if bound + bounds.constant >= worst:
             break
         value = max(bounds.total(parts), asked.get(parts, -np.inf))
-        if value < best.value:
-            best = Cheapest(parts, value)
+        if value < worst:
+            insort(best, Cheap(parts, value), key=lambda one: one.value)
+            del best[most:]
     return best

@@ -31,7 +31,7 @@ from optimizer.solver.offers import unit_power_kw
 from optimizer.solver.problem import Pool, pools, supply_nodes
 from optimizer.solver.problem import Problem as Decision
 from optimizer.solver.profiles import build
-from optimizer.solver.relaxation import first_proof
+from optimizer.solver.relaxation import FirstProof, first_proof
 from optimizer.solver.search import search
 
 EVERY_NODE_COUNT_TO = 1024
@@ -56,6 +56,9 @@ MANY_MODES = 500
 
 MANY_RUNS = 5
 """Runs from which on the relaxation of all of them bounds plans better than what the search of their pools knows early."""
+
+SHARE_OF_RELAXATION = 0.4
+"""Most of the time limit for the relaxation of all runs."""
 
 SHARE_OF_SCHEDULES = 0.6
 """Share of the time limit that all schedules then have, before the search of their pools."""
@@ -270,14 +273,15 @@ def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique
     started = time.monotonic()
     runs, by_pools = len(prepared.problem.frame.scenario.workloads), _by_pools(prepared.problem)
     if by_pools and runs <= FEW_RUNS:  # asked of the relaxation only when no plan is found at once
-        answer, bound = None, None
+        first = FirstProof(None)
     else:
-        answer, bound = first_proof(prepared.problem, settings, bounded=runs >= MANY_RUNS or not by_pools)
-    if answer is not None:
-        return answer
+        some = replace(settings, time_limit_s=settings.time_limit_s and settings.time_limit_s * SHARE_OF_RELAXATION)
+        first = first_proof(prepared.problem, some, bounded=runs >= MANY_RUNS or not by_pools)
+    if first.answer is not None:
+        return first.answer
     limit = settings.time_limit_s
     left = settings if limit is None else replace(settings, time_limit_s=max(0.01, limit + started - time.monotonic()))
-    found = _searched(prepared.problem, solver, left, unique=unique)
+    found, bound = _searched(prepared.problem, solver, left, first.places, unique=unique), first.bound
     if bound is None or found.status == "infeasible":
         return found
     value = None if found.choice is None else priced(found.choice, prepared.problem.frame).npv
@@ -291,7 +295,7 @@ def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique
 
 
 def _impossible(problem: Decision, settings: Settings) -> Found | None:
-    return first_proof(problem, settings, bounded=False)[0]
+    return first_proof(problem, settings, bounded=False).answer
 
 
 def _by_pools(problem: Decision) -> bool:
@@ -299,7 +303,9 @@ def _by_pools(problem: Decision) -> bool:
     return len(problem.profiles) >= MANY_MODES and is_decomposable(problem)
 
 
-def _searched(problem: Decision, solver: SolverName, settings: Settings, *, unique: bool) -> Found:
+def _searched(
+    problem: Decision, solver: SolverName, settings: Settings, places: Mapping[str, str], *, unique: bool
+) -> Found:
     """Return the best plan of a problem: of few runs by all schedules, of many by the pools they take; then the other way."""
     if not _by_pools(problem):
         return search(problem, solver, settings, unique=unique)
@@ -308,7 +314,7 @@ def _searched(problem: Decision, solver: SolverName, settings: Settings, *, uniq
         some = replace(settings, time_limit_s=limit and limit * SHARE_OF_SCHEDULES)
         first = search(problem, solver, some, unique=unique, proof=partial(_impossible, problem))
     else:
-        first = decomposed(problem, solver, settings, unique=unique)
+        first = decomposed(problem, solver, settings, unique=unique, places=places)
     left = settings.since(started)
     if first.status in ("optimal", "infeasible") or left.spent:
         return first

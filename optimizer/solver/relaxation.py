@@ -17,10 +17,12 @@ floating point, so bounds are lowered by a margin and "infeasible" counts only w
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Literal
+from functools import cached_property
+from typing import Literal, NamedTuple
 
 from optimizer.solver.backend import Settings
 from optimizer.solver.cpsat import CpSat
@@ -44,6 +46,9 @@ SAFE = 1e-6
 """Relative margin by which a bound in floating point is lowered."""
 
 
+HALF = 0.5
+"""Above it a Boolean is 1."""
+
 ROUGH = 0.01
 """Relative gap at which the relaxation of a first proof may stop: that there is no plan shows before, and its dual bound holds."""
 
@@ -55,10 +60,12 @@ class Relaxed:
     Attributes:
         outcome: infeasible (proven twice), bounded, or unknown.
         bound: Lower bound on the present value of every plan; None when the objective is not cost, or none was found.
+        places: Workload -> name of the pool it takes in the cheapest solution that was found; empty without one.
     """
 
     outcome: Literal["infeasible", "bounded", "unknown"]
     bound: Decimal | None = None
+    places: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,16 @@ class RelaxedModel:
     digits: int
     objective: Mapping[int, int]
 
+    @cached_property
+    def rows(self) -> Mapping[str | None, Sequence[int]]:
+        """Pool -> positions of the rows with a variable of it; None -> of those with a variable of no pool."""
+        owner = {index: ground.pool.name for ground in self.grounds for index in ground.variables}
+        found: dict[str | None, list[int]] = defaultdict(list)
+        for position, row in enumerate(self.builder.model.rows):
+            for name in {owner.get(index) for index, _ in row.terms}:
+                found[name].append(position)
+        return found
+
 
 def relaxed(problem: Problem, settings: Settings, *, bounded: bool = True) -> Relaxed:
     """Return a bound on every plan of a problem (where it is asked for), or the proof that there is none."""
@@ -84,13 +101,19 @@ def relaxed(problem: Problem, settings: Settings, *, bounded: bool = True) -> Re
         return Relaxed("unknown")
     model = relaxed_model(problem)
     light = replace(settings, light=True)
-    status, bound, _ = lower_bound(model.builder.model, model.objective if bounded else {}, light)
+    status, bound, values = lower_bound(model.builder.model, model.objective if bounded else {}, light)
     if status == "infeasible":
         second = CpSat().solve(model.builder.model, {}, light)
         return Relaxed("infeasible") if second.outcome == "infeasible" else Relaxed("unknown")
     if bound is None or not model.objective or not bounded:
         return Relaxed("unknown")
-    return Relaxed("bounded", lowered(bound, model.digits))
+    return Relaxed("bounded", lowered(bound, model.digits), _places(model, values) if values else {})
+
+
+def _places(model: RelaxedModel, values: Sequence[float]) -> dict[str, str]:
+    """Return the pool of each workload in a solution."""
+    stays = ((stay, ground.pool.name) for ground in model.grounds for stay in ground.stays)
+    return {stay.workload: pool for stay, pool in stays if values[stay.here] > HALF}
 
 
 def lowered(bound: float, digits: int) -> Decimal:
@@ -98,19 +121,33 @@ def lowered(bound: float, digits: int) -> Decimal:
     return Decimal(int(bound - SAFE * abs(bound)) - 1).scaleb(-digits)
 
 
-def first_proof(problem: Problem, settings: Settings, *, bounded: bool = True) -> tuple[Found | None, Decimal | None]:
-    """Return the answer the relaxation gives by itself, if any, else a bound on every plan, if any.
+class FirstProof(NamedTuple):
+    """What the relaxation gives before any search.
+
+    Attributes:
+        answer: That there is no plan; None where it did not prove that.
+        bound: Bound on every plan, if any.
+        places: Workload -> name of the pool it would take; empty where that is not known.
+    """
+
+    answer: Found | None
+    bound: Decimal | None = None
+    places: Mapping[str, str] = {}
+
+
+def first_proof(problem: Problem, settings: Settings, *, bounded: bool = True) -> FirstProof:
+    """Return what the relaxation proves by itself.
 
     Only problems with more runs than can be listed are asked: others are proven by the compact model at once. The bound
     takes some seconds; where a search has better ones soon, only a proof that there is no plan is worth them.
     """
     if problem.windows is None:
-        return None, None
+        return FirstProof(None)
     found = relaxed(problem, replace(settings, gap=ROUGH), bounded=bounded)
     if found.outcome != "infeasible":
-        return None, found.bound
+        return FirstProof(None, found.bound, found.places)
     proof = "the node-day relaxation was proved infeasible by HiGHS and by CP-SAT"
-    return Found("infeasible", None, None, "highs", proof), None
+    return FirstProof(Found("infeasible", None, None, "highs", proof))
 
 
 def applies(problem: Problem) -> bool:
@@ -156,22 +193,25 @@ def excerpt(whole: RelaxedModel, places: Mapping[str, str]) -> RelaxedModel:
     old = whole.builder.model
     model = replace(old, lower=list(old.lower), upper=list(old.upper), rows=[])
     anywhere, used = whole.builder.problem.anywhere, set(places.values())
-    gone: set[int] = set()
+    gone = bytearray(len(old.names))
     for ground in whole.grounds:
         if ground.pool.name not in used and not anywhere:
-            gone |= set(ground.variables)
+            gone[ground.variables.start : ground.variables.stop] = b"\1" * len(ground.variables)
         for stay in ground.stays:
             if places.get(stay.workload) == ground.pool.name:
                 model.lower[stay.here] = 1
             else:
-                gone |= {stay.here, stay.nodes, *stay.days.values()} - {whole.builder.one}
-    for index in gone:
+                for index in {stay.here, stay.nodes, *stay.days.values()} - {whole.builder.one}:
+                    gone[index] = 1
+    for index in (index for index, left_out in enumerate(gone) if left_out):
         model.lower[index] = model.upper[index] = 0
     everything = len(places) == len(whole.builder.frame.scenario.workloads)
+    near = (name for name in whole.rows if name is None or name in used or anywhere)
+    rows = (old.rows[position] for position in sorted({position for name in near for position in whole.rows[name]}))
     model.rows = [
         row
-        for row in old.rows
-        if (everything or row.rule not in ELSEWHERE) and any(index not in gone for index, _ in row.terms)
+        for row in rows
+        if (everything or row.rule not in ELSEWHERE) and any(not gone[index] for index, _ in row.terms)
     ]
     builder = replace(whole.builder, model=model)
     return replace(whole, builder=builder)

@@ -157,24 +157,6 @@ def _work(model: LinearModel, stay: Stay) -> None:
     _above(model, stay, list(stay.days.values()), [(nodes, nodes * days) for nodes, days in stay.modes])
     for cut, index in stay.days.items():
         model.add("at most", f"{stay.workload} {cut[0]}", [(index, 1), (stay.nodes, -_length(cut))], upper=0)
-    _in_time(model, stay)
-
-
-def _in_time(model: LinearModel, stay: Stay) -> None:
-    """A run that is not interrupted uses, of some days of its window, what it cannot do before and after them."""
-    cuts = sorted(stay.days)
-    until, since = (
-        (cuts[: number + 1] for number in range(len(cuts))),
-        (cuts[number:] for number in range(1, len(cuts))),
-    )
-    for some in [*until, *since, *([cut] for cut in cuts[1:-1])]:
-        outside = (some[0][0] - stay.first).days + (stay.last - some[-1][1]).days
-        points = [
-            (nodes, nodes * max(0, min(days - outside, (some[-1][1] - some[0][0]).days + 1)))
-            for nodes, days in stay.modes
-        ]
-        if outside and any(needed for _, needed in points):
-            _above(model, stay, [stay.days[cut] for cut in some], points)
 
 
 def _above(model: LinearModel, stay: Stay, days: Sequence[int], points: Sequence[Point]) -> None:

@@ -68,6 +68,9 @@ ROUGHLY = 0.05
 PATIENCE = 4
 """Parts of a problem without a better plan, in a row and for each run, after which none is looked for."""
 
+PATIENCE_AT_FIRST = 2
+"""The same for a plan that is only to begin with."""
+
 PROVEN_ASSIGNMENTS = 2_000_000
 """Most assignments of runs to pools of which a proof is likely: of more, better plans are looked for first, in half the
 time."""
@@ -254,7 +257,7 @@ def good_plan(problem: Problem, name: SolverName, settings: Settings) -> Found |
     solver, effort = backend(name), Effort.starting(settings)
     blocks = Blocks(field_of(problem), effort.ends)
     first = _first_plan(problem, blocks, _menus(blocks, effort), solver, effort)
-    best = _improved(Improver(problem, blocks.field, settings.seed), first, solver, effort, PATIENCE)
+    best = _improved(Improver(problem, blocks.field, settings.seed), first, solver, effort, PATIENCE_AT_FIRST)
     if best is None:
         return None
     choice = best.model.choice(best.answer.values)

@@ -321,9 +321,11 @@ def _rates(one: _Run, frame: Frame) -> Mapping[tuple[int, int], Decimal] | None:
 
 def _late(one: _Run, rates: Mapping[tuple[int, int], Decimal], digits: int, frame: Frame) -> Iterator[tuple[Var, int]]:
     """Yield what each mode draws when it ends on the last day it may."""
+    longest = max(days for _, days in one.modes)
+    days = (frame.discount(month_end(one.stay.last - day * DAY)) for day in range(longest))
+    counted = list(accumulate(days, initial=Decimal(0)))
     for mode, chosen in one.modes.items():
-        days = sum((frame.discount(month_end(one.stay.last - day * DAY)) for day in range(mode[1])), Decimal(0))
-        yield chosen, int((rates[mode] * days).scaleb(digits).to_integral_value(ROUND_FLOOR))
+        yield chosen, int((rates[mode] * counted[mode[1]]).scaleb(digits).to_integral_value(ROUND_FLOOR))
 
 
 def _drawn(

@@ -51,7 +51,7 @@ def feasible(problem: Problem, settings: Settings) -> bool | None:
     if {profile.workload for profile in problem.profiles} != set(problem.frame.scenario.workloads):
         return False
     if problem.windows is not None:
-        answer, _ = first_proof(problem, settings)
+        answer = first_proof(problem, settings).answer
         return False if answer is not None else has_plan(problem, settings)
     if len(problem.profiles) > PROMISING and _outcome(promising(problem), settings) in ("optimal", "feasible"):
         return True

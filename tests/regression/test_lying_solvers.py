@@ -14,6 +14,7 @@ from optimizer.solver.audit import ask_again, audited
 from optimizer.solver.backend import Answer, Settings
 from optimizer.solver.highs import Highs
 from optimizer.solver.linear import LinearModel, Terms
+from optimizer.solver.relaxation import FirstProof
 from tests.benchmarks.instances import Size, instance
 from tests.unit.cost.world import frame, hourly, lease, purchase, quote, stated, workload
 from tests.unit.solver.deciding import decided, prepared
@@ -84,6 +85,6 @@ def test_a_relaxation_whose_bound_is_above_a_plan_is_reported(monkeypatch: pytes
     world = instance(1, Size(2, 3, 20))
     value = decided(world).bound
     assert value is not None
-    monkeypatch.setattr(planner_module, "first_proof", lambda *_, **__: (None, value + 1000))
+    monkeypatch.setattr(planner_module, "first_proof", lambda *_, **__: FirstProof(None, value + 1000))
     with pytest.raises(InternalError, match="costs less than the node-day relaxation says any plan can"):
         decided(world)

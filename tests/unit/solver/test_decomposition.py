@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections import Counter
 from dataclasses import replace
 from decimal import Decimal
@@ -9,16 +11,19 @@ from itertools import product
 
 import numpy as np
 import pytest
+from ortools.sat.python import cp_model
 
 from optimizer.errors import InternalError
-from optimizer.solver import decomposition as decomposition_module
 from optimizer.solver import profiles as profiles_module
+from optimizer.solver import questions as questions_module
 from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
+from optimizer.solver.cpsat import run as run_cpsat
 from optimizer.solver.decomposition import Decomposition, decomposed, is_decomposable
 from optimizer.solver.enumerate import enumerate_plans
 from optimizer.solver.found import Found, SearchInterrupted
 from optimizer.solver.parts import PartBounds, cheapest, pairs_of
+from optimizer.solver.questions import TIMED, Answered, Asker, Question, Queue
 from optimizer.solver.relaxation import relaxed_model
 from optimizer.solver.timetable import Timed, timetable
 from tests.property.instances import Instance, several
@@ -148,9 +153,12 @@ def test_assignments_come_in_order_of_their_bounds(monkeypatch):
         if all((run, pool) in known.known for run, pool in enumerate(pools))
     }
     assert {tuple(pool for _, pool in pairs_of(parts)) for _, parts in found} == every
-    first = cheapest(bounds, {}, np.inf)
-    assert first.value == min(bounds.total(parts) for _, parts in found)
-    assert cheapest(bounds, {first.parts: np.inf}, np.inf).parts != first.parts
+    values = sorted(bounds.total(parts) for _, parts in found)
+    least = cheapest(bounds, {}, np.inf, 3)
+    assert [one.value for one in least] == values[:3]
+    assert cheapest(bounds, {least[0].parts: np.inf}, np.inf) == [least[1]]
+    assert cheapest(bounds, {}, values[0], 3) == []
+    assert [one.value for one in cheapest(bounds, {}, values[2], 9)] == [value for value in values if value < values[2]]
 
 
 def test_what_is_stopped_has_a_bound_below_the_optimum(monkeypatch):
@@ -170,19 +178,120 @@ def test_what_is_stopped_has_a_bound_below_the_optimum(monkeypatch):
 
 
 def test_ctrl_c_keeps_the_plan(monkeypatch):
+    """It comes with the first question after the timetable of all runs that gave a plan."""
     problem = unlisted(world_of("three", "two pools", "idle"), monkeypatch)
-    real = decomposition_module.timetable
-    calls = []
+    real = questions_module.timetable
+    of_all = []
 
     def stopped(*given, **named):
-        calls.append(given)
-        return real(*given, **named) if len(calls) == 1 else Timed("unknown", None, {}, interrupted=True)
+        if of_all:
+            return Timed("unknown", None, {}, interrupted=True)
+        of_all.extend([True] * (not named["free"]))
+        return real(*given, **named)
 
-    monkeypatch.setattr(decomposition_module, "timetable", stopped)
+    monkeypatch.setattr(questions_module, "timetable", stopped)
     with pytest.raises(SearchInterrupted) as caught:
         decomposed(problem, "auto", QUICK, unique=False)
     assert caught.value.found.choice is not None
     assert caught.value.found.interrupted
+
+
+@pytest.mark.parametrize(("runs", "offers", "policy"), WORLDS)
+def test_answers_hold_for_every_plan(runs, offers, policy, monkeypatch):
+    """Each kind of question about each assignment against its cheapest plan; a list has it, or proves that it costs more."""
+    world = world_of(runs, offers, policy)
+    plans = least_costs(fully_listed(world, monkeypatch))
+    search = Decomposition(unlisted(world, monkeypatch), "auto", QUICK, unique=False)
+    for pools in {tuple(one.pool for one in plan) for plan in plans}:
+        truth = min(cost for plan, cost in plans.items() if tuple(one.pool for one in plan) == pools)
+        parts = search.parts_of(dict(zip(world.scenario.workloads, pools, strict=True)))
+        assert parts is not None
+        for kind in ("relax", "time"):
+            bounds = [search.asker.answer(Question(kind, (part,), work=5.0), 1).bound for part in parts]
+            assert sum(bounds) <= truth + 0.01
+        above = search.asker.answer(Question("list", parts, truth + 1), 1)
+        assert above.outcome == "feasible"
+        assert float(above.plan.bound) == pytest.approx(truth, abs=0.01)
+        assert float(priced(above.plan.choice, world).npv) == pytest.approx(truth, abs=0.01)
+        assert above.bound == pytest.approx(truth, abs=0.01)
+        below = search.asker.answer(Question("list", parts, truth - 1), 1)
+        assert below.bound == truth - 1
+        assert below.plan is None or float(below.plan.bound) == pytest.approx(truth, abs=0.01)
+
+
+def test_an_assignment_that_cp_sat_cannot_close_is_listed(monkeypatch):
+    """CP-SAT is given no work for all runs: lists alone prove the same."""
+    problem = unlisted(world_of("three", "two pools", "idle"), monkeypatch)
+    exact = decomposed(problem, "auto", QUICK, unique=True)
+    real, asked = Asker.answer, []
+
+    def unlucky(self, question, workers):
+        asked.append(question.kind)
+        return Answered(TIMED, "unknown", None) if question.kind == "all" else real(self, question, workers)
+
+    search = Decomposition(problem, "auto", QUICK, unique=True)
+    assert search.try_places(dict.fromkeys(search.known.names, search.places[0])) is None
+    assert search.best is not None
+    monkeypatch.setattr(Asker, "answer", unlucky)
+    found = search.run()
+    assert (found.status, found.bound) == ("optimal", exact.bound)
+    assert "list" in asked
+
+
+def test_the_places_of_the_relaxation_are_tried_first(monkeypatch):
+    """In one pool a plan; where nothing is said, or a pool is unknown, none and no error."""
+    search = Decomposition(unlisted(world_of("two", "two pools", "sell"), monkeypatch), "auto", QUICK, unique=False)
+    pool = search.known.outlook.pools[1]
+    for nothing in ({}, dict.fromkeys(search.known.names, "nowhere")):
+        search.try_places(nothing)
+        assert search.best is None
+    search.try_places(dict.fromkeys(search.known.names, pool.name))
+    assert {(one.platform.id, one.place) for one in search.best.choice.runs} == {(pool.platform.id, pool.place)}
+
+
+def test_questions_are_answered_in_the_order_they_were_asked():
+    """Though the first takes longest; each is asked once, and no more at a time than were agreed."""
+    begun = []
+
+    def answer(question, workers):
+        begun.append(question.parts)
+        time.sleep(0.2 if question.parts == ((1, 0),) else 0)
+        return Answered(TIMED, "optimal", float(question.parts[0][0]))
+
+    queue = Queue(answer, 2)
+    every = [Question("time", ((mask, 0),)) for mask in (1, 2, 2, 3, *range(4, 40))]
+    queue.ask(every)
+    queue.ask(every)
+    told = [queue.next() for _ in range(queue.depth)]
+    assert [question.parts[0][0] for question, _ in told] == list(range(1, queue.depth + 1))
+    assert [found.bound for _, found in told] == list(range(1, queue.depth + 1))
+    assert len(begun) == queue.depth
+    assert queue.is_short
+    queue.stop()
+
+
+def test_stopping_ends_what_is_looked_for():
+    """Splitting markets, five sums of forty numbers at once, takes minutes: it ends at once, and what waits is not begun."""
+    native, numbers = cp_model.CpModel(), np.random.default_rng(0).integers(0, 100, (5, 40))
+    taken = [native.new_bool_var("") for _ in range(40)]
+    for row in numbers:
+        native.add(cp_model.LinearExpr.weighted_sum(taken, row.tolist()) == int(row.sum()) // 2)
+    begun = threading.Event()
+    outcomes = []
+
+    def answer(question, workers):
+        begun.set()
+        outcomes.append(run_cpsat(native, replace(QUICK, time_limit_s=60))[1])
+        return Answered(TIMED, outcomes[-1], None)
+
+    queue = Queue(answer, 2)
+    queue.ask(Question("time", ((mask, 0),)) for mask in range(1, 9))
+    assert begun.wait(10)
+    started = time.monotonic()
+    queue.stop()
+    assert time.monotonic() - started < 20
+    assert len(outcomes) <= 4
+    assert set(outcomes) == {"unknown"}
 
 
 def test_a_plan_below_its_bounds_is_no_answer(monkeypatch):
@@ -200,9 +309,9 @@ def test_an_infeasible_program_is_proven_twice(monkeypatch):
     runs = {"a": fixed, "b": run((1, 45), deadline="2027-04-19")}
     problem = unlisted(program(quote(purchase(9000, units={"max": 1})), runs), monkeypatch)
     variants = []
-    real = decomposition_module.timetable
+    real = questions_module.timetable
     monkeypatch.setattr(
-        decomposition_module, "timetable", lambda *a, **k: (variants.append(a[2].variant), real(*a, **k))[1]
+        questions_module, "timetable", lambda *a, **k: (variants.append(a[2].variant), real(*a, **k))[1]
     )
     assert decomposed(problem, "auto", QUICK, unique=False).status == "infeasible"
     assert set(variants) == {0, 1}

@@ -117,16 +117,18 @@ def test_too_many_runs_to_list_are_bounded_first() -> None:
     size = Size(workloads=3, platforms=6, modes=60, looseness=0.05)
     problem = prepared(benchmark(2, size)).problem
     assert problem.windows is not None
-    answer, _ = first_proof(problem, Settings())
+    answer = first_proof(problem, Settings()).answer
     assert answer is not None
     assert answer.status == "infeasible"
     wide = prepared(benchmark(2, replace(size, looseness=2.0))).problem
-    answer, bound = first_proof(wide, Settings())
+    answer, bound, places = first_proof(wide, Settings())
     assert answer is None
     assert bound is not None
     assert bound > 10**6
+    assert places.keys() == wide.frame.scenario.workloads.keys()
+    assert set(places.values()) <= {pool.name for pool in wide.pools}
     listed = prepared(frame(quote(purchase(100)))).problem
-    assert first_proof(listed, Settings()) == (None, None)
+    assert first_proof(listed, Settings()) == (None, None, {})
 
 
 def test_a_reserved_term_is_paid_from_its_own_days_at_its_own_tier() -> None:

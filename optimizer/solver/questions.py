@@ -1,0 +1,219 @@
+"""What is asked of sets of runs in pools: a bound by the node-day relaxation, or a timetable with its cost.
+
+Answers depend on the question alone, so that several are looked for at a time, each with one worker: CP-SAT and HiGHS
+gain little from two, and leave Python's lock while they work.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Literal
+
+import numpy as np
+
+from optimizer.solver.backend import Outcome, Settings
+from optimizer.solver.columns import Blocks, Columns, field_of, reduced
+from optimizer.solver.cpsat import stop_all
+from optimizer.solver.found import Found
+from optimizer.solver.highs import lower_bound
+from optimizer.solver.outlook import Outlook
+from optimizer.solver.parts import Parts, pairs_of
+from optimizer.solver.problem import Problem
+from optimizer.solver.relaxation import RelaxedModel, excerpt, lowered
+from optimizer.solver.timetable import Timetable, timetable
+
+SECONDS_TO_RELAX = 5.0
+"""Longest search for a bound by the relaxation."""
+
+ROUGH = 0.005
+"""Relative gap at which a relaxation may stop: it is bounded better soon."""
+
+SECONDS_TO_LIST = 20.0
+"""Longest listing of the schedules of an assignment."""
+
+MOST_COLUMNS = 1500
+"""Most of them that one model takes."""
+
+BestOf = Callable[[Problem, Outlook, Columns], Found]
+
+RELAXED, TIMED = 1, 2
+"""How well a bound is known: by the node-day relaxation; by a timetable."""
+
+AHEAD = 6
+"""Questions asked ahead, for each worker."""
+
+STOPPING_S = 0.05
+"""Seconds between two calls to stop what is being looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked.
+
+    Attributes:
+        kind: ``relax``: a bound of one set of runs by the relaxation of its pool; ``time``: a bound of sets by their timetable,
+            whatever else runs there; ``all``: a timetable of all runs, with the limits they share; ``list``: the best plan
+            of all their schedules within the room.
+        parts: The sets with their pools.
+        room: What they may cost at most.
+        work: Longest search for a timetable, in seconds as CP-SAT counts its work.
+        known: Timetables of all runs that are left out; with any, energy is priced by the day.
+    """
+
+    kind: Literal["relax", "time", "all", "list"]
+    parts: Parts
+    room: float = np.inf
+    work: float = np.inf
+    known: Sequence[Timetable] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What came of it.
+
+    Attributes:
+        level: How well the bound is known.
+        outcome: What the last solver said.
+        bound: Lower bound, at most the room of the question; None when none was found.
+        runs: The timetable; empty without one.
+        plan: The best plan of a list, with its value as bound.
+        interrupted: Whether Ctrl-C ended the search.
+    """
+
+    level: int
+    outcome: Outcome
+    bound: float | None
+    runs: Timetable = field(default_factory=dict)
+    plan: Found | None = None
+    interrupted: bool = False
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Answers questions about a problem.
+
+    Attributes:
+        whole: Its relaxation.
+        names: Workloads by position.
+        places: Names of pools by position.
+        settings: Returns solver settings for a search of so many seconds at most, within what time is left.
+        best_of: Returns the best plan of some columns of a problem.
+    """
+
+    whole: RelaxedModel
+    names: Sequence[str]
+    places: Sequence[str]
+    settings: Callable[[float], Settings]
+    best_of: BestOf
+
+    def answer(self, question: Question, workers: int) -> Answered:
+        """Return what comes of a question; that a relaxation is infeasible is floating point, so a timetable is asked for."""
+        if question.kind == "list":
+            return self._listed(question)
+        if question.kind == "relax":
+            found = self._relaxed(question, workers)
+            if found.outcome != "infeasible":
+                return found
+        return self._timed(question, workers)
+
+    def _relaxed(self, question: Question, workers: int) -> Answered:
+        relaxation, pool = excerpt(self.whole, self._named(question.parts)), self.places[question.parts[0][1]]
+        ground = next(ground for ground in relaxation.grounds if ground.pool.name == pool)
+        paid = {index: relaxation.objective[index] for index in ground.variables if index in relaxation.objective}
+        settings = replace(self.settings(SECONDS_TO_RELAX), workers=workers, gap=ROUGH)
+        outcome, bound, _ = lower_bound(relaxation.builder.model, paid, settings)
+        return Answered(RELAXED, outcome, None if bound is None else float(lowered(bound, relaxation.digits)))
+
+    def _timed(self, question: Question, workers: int) -> Answered:
+        room, known = question.room, question.known
+        found = timetable(
+            self.whole,
+            self._named(question.parts),
+            replace(self.settings(np.inf), light=True, workers=workers, work=question.work),
+            None if np.isinf(room) else Decimal(room),
+            free=question.kind != "all",
+            exact=bool(known),
+            known=known,
+        )
+        bound = None if found.bound is None else float(found.bound)
+        if found.outcome == "infeasible":
+            bound = room
+        return Answered(TIMED, found.outcome, bound, found.runs, interrupted=found.interrupted)
+
+    def _listed(self, question: Question) -> Answered:
+        """Return the best plan of an assignment within some room, which is there or proven not to be, if time allows."""
+        places, problem = self._named(question.parts), self.whole.builder.problem
+        some = problem.keep(one for one in problem.profiles if places[one.workload] == one.pool.name)
+        limit = self.settings(SECONDS_TO_LIST).time_limit_s or SECONDS_TO_LIST
+        blocks = Blocks(field_of(some), time.monotonic() + limit)
+        columns = reduced(blocks, question.room)
+        if not columns.complete or len(columns) > MOST_COLUMNS:
+            return Answered(TIMED, "unknown", min(columns.bound, question.room))
+        found = self.best_of(some, blocks.field.outlook, columns) if len(columns) else None
+        if found is None or found.status == "infeasible":
+            return Answered(TIMED, "infeasible", question.room)
+        if found.status != "optimal" or found.bound is None:
+            return Answered(TIMED, "unknown", min(columns.bound, question.room))
+        return Answered(TIMED, "feasible", min(float(found.bound), question.room), plan=found)
+
+    def _named(self, parts: Parts) -> Mapping[str, str]:
+        return {self.names[run]: self.places[pool] for run, pool in pairs_of(parts)}
+
+
+@dataclass
+class Queue:
+    """Questions that are looked for at the same time, and answered in the order in which they were asked.
+
+    So the same questions are asked whatever takes how long.
+
+    Attributes:
+        answer: Returns what comes of a question, with so many workers of a solver.
+        workers: How many are looked for at a time.
+    """
+
+    answer: Callable[[Question, int], Answered]
+    workers: int
+    _asked: deque[tuple[Question, Future[Answered]]] = field(default_factory=deque)
+
+    def __post_init__(self) -> None:
+        """Start the threads."""
+        self._threads = ThreadPoolExecutor(self.workers)
+
+    @property
+    def depth(self) -> int:
+        """How many questions are asked ahead: enough for the others to go on while one takes long."""
+        return AHEAD * self.workers if self.workers > 1 else 1
+
+    @property
+    def is_short(self) -> bool:
+        """Whether more should be asked."""
+        return len(self._asked) <= self.depth // 2
+
+    def ask(self, questions: Iterable[Question]) -> None:
+        """Ask questions until there are enough; those that are asked already are left out."""
+        asked = {(one.kind, one.parts) for one, _ in self._asked}
+        for question in questions:
+            if len(self._asked) < self.depth and (question.kind, question.parts) not in asked:
+                asked.add((question.kind, question.parts))
+                self._asked.append((question, self._threads.submit(self.answer, question, 1)))
+
+    def next(self) -> tuple[Question, Answered]:
+        """Return what was asked first, with its answer."""
+        question, answered = self._asked.popleft()
+        try:
+            return question, answered.result()
+        except KeyboardInterrupt:
+            self._asked.append((question, answered))
+            raise
+
+    def stop(self) -> None:
+        """Return when nothing is looked for any more; a solver that starts only now is stopped too."""
+        running = [future for _, future in self._asked if not future.cancel()]
+        while wait(running, STOPPING_S).not_done:
+            stop_all()
+        self._threads.shutdown()
