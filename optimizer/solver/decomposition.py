@@ -1,9 +1,9 @@
-"""Many runs: which pools they take is searched best first, what they cost there is asked of CP-SAT.
+"""Many runs: which pools they take is searched best first, what they cost there is asked of solvers (``questions``).
 
-Sets of runs in a pool have lower bounds, and an assignment of all runs costs at least the sum of its sets. The assignment
-with the least sum is looked at: its sets are bounded better, one after another, first by the node-day relaxation of their
-pool and then by their timetable; then those that follow each other together; then all of it, with the limits they share,
-which gives a plan or a bound. When no assignment may cost less than the best plan, that is proven.
+Sets of runs in a pool have lower bounds, and an assignment of all runs costs at least the sum of its sets. The assignments
+with the least sums are looked at: their sets are bounded better, first by the node-day relaxation of their pool, where they
+are not small, and then by their timetable; then those that follow each other together; then all of it, with the limits they
+share, which gives a plan or a bound. When no assignment may cost less than the best plan, that is proven.
 """
 
 from __future__ import annotations
@@ -35,8 +35,11 @@ from optimizer.units import minor_digits
 WORK_FOR_A_PART = 4.0
 """Longest search for what a set of runs costs, in seconds as CP-SAT counts its work; its bound by then counts."""
 
-WORK_FOR_THE_FIRST = 4.0
-"""The same for the assignment that is tried first."""
+WORK_FOR_THE_FIRST = 0.8
+"""The same for the assignment that is tried first, for each run."""
+
+CROWD = 2
+"""Workers for each of those that may be used, there: CP-SAT finds plans in many ways, and better ones with more of them."""
 
 WORK_FOR_ALL = 2.0
 """The same for an assignment of all runs; four times as much each time it is asked again."""
@@ -45,7 +48,7 @@ SEVERAL_RUNS = 4
 """Runs from which on a good plan is looked for first."""
 
 SHARE_FOR_A_PLAN = 0.2
-"""Most of the time limit for that."""
+"""Most of the time limit for that, and for the assignment that is tried first."""
 
 MOST_PRICED = 12
 """Timetables of an assignment that are priced one after another, while the next may still cost less than the best plan.
@@ -55,6 +58,9 @@ More are only needed where costs depend on what timetables do not know; listing 
 LISTED_TO = (0.3, 1.0)
 """Up to which part of the way from the bound of an assignment to the best plan its schedules are listed, when CP-SAT is
 stuck; the nearer the fewer they are."""
+
+MOST_LISTED = 5
+"""Most runs in a pool whose schedules are listed."""
 
 FAULT = 1e-6
 """Relative difference by which a plan must be below its bound to show a fault: less may be floating point."""
@@ -74,6 +80,7 @@ class Decomposition:
         unique: Whether ties between equal plans are broken.
         best: The best plan so far with its value as bound.
         bound: Lower bound on every plan.
+        columns: The schedules of the last timetable that gave a better plan; None before there is one.
     """
 
     problem: Problem
@@ -82,6 +89,7 @@ class Decomposition:
     unique: bool
     best: Found | None = None
     bound: float = -np.inf
+    columns: Columns | None = None
     _level: dict[Parts, int] = field(default_factory=dict)
     _tried: dict[Parts, int] = field(default_factory=dict)
     _asked: dict[Parts, float] = field(default_factory=dict)
@@ -114,8 +122,9 @@ class Decomposition:
         """Ask for a plan of an assignment that promises to be good: workload -> name of its pool."""
         parts = self.parts_of(places)
         if parts:
-            first = replace(self._of_all(Cheap(parts, -np.inf)), work=WORK_FOR_THE_FIRST)
-            self._learn(first, self.asker.answer(first, self.settings.workers))
+            limit, work = self.settings.time_limit_s or np.inf, WORK_FOR_THE_FIRST * len(self.known.names)
+            first = replace(self._of_all(Cheap(parts, -np.inf)), work=work, seconds=limit * SHARE_FOR_A_PLAN)
+            self._learn(first, self.asker.answer(first, CROWD * self.settings.workers))
 
     def parts_of(self, places: Mapping[str, str]) -> Parts | None:
         """Return the parts of an assignment; None where a run cannot be in its pool."""
@@ -143,7 +152,7 @@ class Decomposition:
         """Ask how to bound the assignments better that cost least; return whether there are any."""
         if not queue.is_short:
             return True
-        found = cheapest(self.bounds, self._asked, self.limit, 2 * queue.depth)
+        found = cheapest(self.bounds, self._asked, self.limit, queue.depth)
         self.bound = max(self.bound, min(found[0].value if found else self.limit, self._stuck))
         self._tell()
         queue.ask(map(self._question, found))
@@ -215,9 +224,10 @@ class Decomposition:
         known = tuple(self._priced.setdefault(parts, []))
         self._asked[parts] = max(one.value, self._asked.get(parts, -np.inf))
         tried = self._tried.get(parts, 0)
-        if self.best is not None and 0 < tried <= len(LISTED_TO):
+        few = all(mask.bit_count() <= MOST_LISTED for mask, _ in parts)
+        if few and self.best is not None and 0 < tried <= len(LISTED_TO):
             return Question("list", parts, one.value + LISTED_TO[tried - 1] * (self.limit - one.value))
-        return Question("all", parts, room, WORK_FOR_ALL * 4**tried, known)
+        return Question("all", parts, room, WORK_FOR_ALL * 4**tried, known=known)
 
     def _learn(self, question: Question, told: Answered) -> None:
         """Keep what came of a question.
@@ -261,12 +271,14 @@ class Decomposition:
         """Keep the best plan of a schedule when it is the best so far."""
         groups = tuple((block, self._schedule(block, runs)) for block in self.known.parts(pairs_of(parts)))
         columns = Columns(groups, -np.inf, complete=False)
-        found = self._best_of(self.problem, self.known.outlook, columns)
+        found, before = self._best_of(self.problem, self.known.outlook, columns), self.value
         if found.status != "optimal" or found.bound is None:
             return
         if float(found.bound) < self.bounds.total(parts) - FAULT * abs(self.bounds.total(parts)):
             raise InternalError("a plan costs less than the bounds of its runs allow: no answer is given")
         self.offer(found)
+        if self.value < before:
+            self.columns = columns
 
     def _best_of(self, problem: Problem, outlook: Outlook, columns: Columns) -> Found:
         return best_of(problem, outlook, columns, self.name, self._left(), unique=self.unique)
@@ -328,7 +340,7 @@ def decomposed(
     first.try_places(places or {})
     if known is None and len(problem.frame.scenario.workloads) >= SEVERAL_RUNS:
         some = replace(settings.since(started), time_limit_s=limit and limit * SHARE_FOR_A_PLAN)
-        first.offer(good_plan(problem, name, some))
+        first.offer(good_plan(problem, name, some, first.columns))
     found = first.run()
     if found.status != "infeasible":
         return found

@@ -48,14 +48,15 @@ NOISE = Decimal("1e-6")
 """Relative difference of a bound and a plan that a solver's whole units may hide."""
 
 
-FEW_RUNS = 4
-"""Runs up to which all schedules are tried first: of more, which pools they take is searched first."""
+FEW_RUNS = 3
+"""Runs up to which all schedules are tried first: of more, which pools they take is searched first, and the relaxation of
+all of them bounds plans better than what that search knows early."""
+
+SOME_RUNS = 4
+"""The same where a budget is short: which pools they take is then bounded too low, for sets of runs know of no budget."""
 
 MANY_MODES = 500
 """Modes of all runs in all pools from which on pools are searched first: of fewer, all schedules are soon listed."""
-
-MANY_RUNS = 5
-"""Runs from which on the relaxation of all of them bounds plans better than what the search of their pools knows early."""
 
 SHARE_OF_RELAXATION = 0.4
 """Most of the time limit for the relaxation of all runs."""
@@ -276,12 +277,12 @@ def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique
         first = FirstProof(None)
     else:
         some = replace(settings, time_limit_s=settings.time_limit_s and settings.time_limit_s * SHARE_OF_RELAXATION)
-        first = first_proof(prepared.problem, some, bounded=runs >= MANY_RUNS or not by_pools)
+        first = first_proof(prepared.problem, some)
     if first.answer is not None:
         return first.answer
     limit = settings.time_limit_s
     left = settings if limit is None else replace(settings, time_limit_s=max(0.01, limit + started - time.monotonic()))
-    found, bound = _searched(prepared.problem, solver, left, first.places, unique=unique), first.bound
+    found, bound = _searched(prepared.problem, solver, left, first, unique=unique), first.bound
     if bound is None or found.status == "infeasible":
         return found
     value = None if found.choice is None else priced(found.choice, prepared.problem.frame).npv
@@ -303,25 +304,25 @@ def _by_pools(problem: Decision) -> bool:
     return len(problem.profiles) >= MANY_MODES and is_decomposable(problem)
 
 
-def _searched(
-    problem: Decision, solver: SolverName, settings: Settings, places: Mapping[str, str], *, unique: bool
-) -> Found:
+def _searched(problem: Decision, solver: SolverName, settings: Settings, relaxed: FirstProof, *, unique: bool) -> Found:
     """Return the best plan of a problem: of few runs by all schedules, of many by the pools they take; then the other way."""
     if not _by_pools(problem):
         return search(problem, solver, settings, unique=unique)
     started, limit, runs = time.monotonic(), settings.time_limit_s, len(problem.frame.scenario.workloads)
-    if runs <= FEW_RUNS:
+    by_schedules = runs <= (SOME_RUNS if relaxed.short else FEW_RUNS)
+    if by_schedules:
         some = replace(settings, time_limit_s=limit and limit * SHARE_OF_SCHEDULES)
-        first = search(problem, solver, some, unique=unique, proof=partial(_impossible, problem))
+        proof = partial(_impossible, problem) if runs <= FEW_RUNS else None
+        first = search(problem, solver, some, unique=unique, proof=proof)
     else:
-        first = decomposed(problem, solver, settings, unique=unique, places=places)
+        first = decomposed(problem, solver, settings, unique=unique, places=relaxed.places)
     left = settings.since(started)
     if first.status in ("optimal", "infeasible") or left.spent:
         return first
-    if runs <= FEW_RUNS:
+    if by_schedules:
         value = None if first.choice is None else priced(first.choice, problem.frame).npv
         known = None if value is None else replace(first, bound=value)
-        second = decomposed(problem, solver, left, unique=unique, known=known)
+        second = decomposed(problem, solver, left, unique=unique, known=known, places=relaxed.places)
     else:
         second = search(problem, solver, left, unique=unique)
     return _closer(first, second, problem.frame)

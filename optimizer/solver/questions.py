@@ -62,6 +62,7 @@ class Question:
         parts: The sets with their pools.
         room: What they may cost at most.
         work: Longest search for a timetable, in seconds as CP-SAT counts its work.
+        seconds: The same by the clock.
         known: Timetables of all runs that are left out; with any, energy is priced by the day.
     """
 
@@ -69,6 +70,7 @@ class Question:
     parts: Parts
     room: float = np.inf
     work: float = np.inf
+    seconds: float = np.inf
     known: Sequence[Timetable] = ()
 
 
@@ -134,7 +136,7 @@ class Asker:
         found = timetable(
             self.whole,
             self._named(question.parts),
-            replace(self.settings(np.inf), light=True, workers=workers, work=question.work),
+            replace(self.settings(question.seconds), light=question.kind != "all", workers=workers, work=question.work),
             None if np.isinf(room) else Decimal(room),
             free=question.kind != "all",
             exact=bool(known),

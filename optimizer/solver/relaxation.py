@@ -49,6 +49,9 @@ SAFE = 1e-6
 HALF = 0.5
 """Above it a Boolean is 1."""
 
+USED_UP = 0.98
+"""Share of a budget from which on it is used up: whole orders seldom leave less."""
+
 ROUGH = 0.01
 """Relative gap at which the relaxation of a first proof may stop: that there is no plan shows before, and its dual bound holds."""
 
@@ -61,11 +64,13 @@ class Relaxed:
         outcome: infeasible (proven twice), bounded, or unknown.
         bound: Lower bound on the present value of every plan; None when the objective is not cost, or none was found.
         places: Workload -> name of the pool it takes in the cheapest solution that was found; empty without one.
+        short: Whether that solution uses up a budget.
     """
 
     outcome: Literal["infeasible", "bounded", "unknown"]
     bound: Decimal | None = None
     places: Mapping[str, str] = field(default_factory=dict)
+    short: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,13 +112,21 @@ def relaxed(problem: Problem, settings: Settings, *, bounded: bool = True) -> Re
         return Relaxed("infeasible") if second.outcome == "infeasible" else Relaxed("unknown")
     if bound is None or not model.objective or not bounded:
         return Relaxed("unknown")
-    return Relaxed("bounded", lowered(bound, model.digits), _places(model, values) if values else {})
+    if not values:
+        return Relaxed("bounded", lowered(bound, model.digits))
+    return Relaxed("bounded", lowered(bound, model.digits), _places(model, values), _is_short(model, values))
 
 
 def _places(model: RelaxedModel, values: Sequence[float]) -> dict[str, str]:
     """Return the pool of each workload in a solution."""
     stays = ((stay, ground.pool.name) for ground in model.grounds for stay in ground.stays)
     return {stay.workload: pool for stay, pool in stays if values[stay.here] > HALF}
+
+
+def _is_short(model: RelaxedModel, values: Sequence[float]) -> bool:
+    """Return whether a solution uses up a budget."""
+    rows = (row for row in model.builder.model.rows if row.rule == "budget")
+    return any(sum(paid * values[index] for index, paid in row.terms) >= USED_UP * row.upper for row in rows)
 
 
 def lowered(bound: float, digits: int) -> Decimal:
@@ -128,11 +141,13 @@ class FirstProof(NamedTuple):
         answer: That there is no plan; None where it did not prove that.
         bound: Bound on every plan, if any.
         places: Workload -> name of the pool it would take; empty where that is not known.
+        short: Whether a budget is used up there.
     """
 
     answer: Found | None
     bound: Decimal | None = None
     places: Mapping[str, str] = {}
+    short: bool = False
 
 
 def first_proof(problem: Problem, settings: Settings, *, bounded: bool = True) -> FirstProof:
@@ -145,7 +160,7 @@ def first_proof(problem: Problem, settings: Settings, *, bounded: bool = True) -
         return FirstProof(None)
     found = relaxed(problem, replace(settings, gap=ROUGH), bounded=bounded)
     if found.outcome != "infeasible":
-        return FirstProof(None, found.bound, found.places)
+        return FirstProof(None, found.bound, found.places, found.short)
     proof = "the node-day relaxation was proved infeasible by HiGHS and by CP-SAT"
     return FirstProof(Found("infeasible", None, None, "highs", proof))
 

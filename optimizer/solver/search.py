@@ -252,13 +252,23 @@ def first_choice(problem: Problem, settings: Settings) -> Choice | None:
     return None if found is None else found.model.choice(found.answer.values)
 
 
-def good_plan(problem: Problem, name: SolverName, settings: Settings) -> Found | None:
-    """Return a good plan of a problem whose runs are not listed, without a bound; None when none was found in time."""
+def good_plan(problem: Problem, name: SolverName, settings: Settings, known: Columns | None) -> Found | None:
+    """Return a good plan of a problem whose runs are not listed, without a bound; None when none was found in time.
+
+    Args:
+        problem: The problem.
+        name: Solver of the compact model.
+        settings: Its settings.
+        known: Schedules of a plan to begin with; None: one is looked for.
+    """
     solver, effort = backend(name), Effort.starting(settings)
     blocks = Blocks(field_of(problem), effort.ends)
-    first = _first_plan(problem, blocks, _menus(blocks, effort), solver, effort)
+    if known is None:
+        first = _first_plan(problem, blocks, _menus(blocks, effort), solver, effort)
+    else:
+        first = _solve(listed(problem, blocks.field.outlook, known), solver, effort.on_a_part())
     best = _improved(Improver(problem, blocks.field, settings.seed), first, solver, effort, PATIENCE_AT_FIRST)
-    if best is None:
+    if best is None or not best.answer.values:
         return None
     choice = best.model.choice(best.answer.values)
     return Found("feasible", choice, best.value, solver.name, "the best plan of neighbourhoods")

@@ -54,6 +54,15 @@ def test_one_run_on_bought_boxes_is_exact() -> None:
     assert bound(frame(quote(purchase(100)), workloads=workload(stated(2, 30), stated(3, 25)))) == near(200)
 
 
+@pytest.mark.parametrize(("total", "short"), [(202, True), (300, False)])
+def test_it_tells_where_money_is_short(total: int, short: bool) -> None:
+    """Two boxes at 100 use up 99 % of 202, and two thirds of 300."""
+    world = frame(quote(purchase(100)), workloads=workload(stated(2, 30)), budget={"total": total})
+    found = relaxed(prepared(world).problem, Settings())
+    assert (found.outcome, found.short) == ("bounded", short)
+    assert set(found.places) == set(world.scenario.workloads)
+
+
 def test_a_tier_is_taken_whole() -> None:
     """5 boxes: five at 100, or six at 80."""
     offer = purchase({"all_units": {1: 100, 6: 80}})
@@ -121,14 +130,14 @@ def test_too_many_runs_to_list_are_bounded_first() -> None:
     assert answer is not None
     assert answer.status == "infeasible"
     wide = prepared(benchmark(2, replace(size, looseness=2.0))).problem
-    answer, bound, places = first_proof(wide, Settings())
+    answer, bound, places, _ = first_proof(wide, Settings())
     assert answer is None
     assert bound is not None
     assert bound > 10**6
     assert places.keys() == wide.frame.scenario.workloads.keys()
     assert set(places.values()) <= {pool.name for pool in wide.pools}
     listed = prepared(frame(quote(purchase(100)))).problem
-    assert first_proof(listed, Settings()) == (None, None, {})
+    assert first_proof(listed, Settings()) == (None, None, {}, False)
 
 
 def test_a_reserved_term_is_paid_from_its_own_days_at_its_own_tier() -> None:
