@@ -8,9 +8,9 @@ several workers (issue 5295).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from concurrent.futures import Future
-from threading import Thread
+from threading import Thread, get_ident
 
 from ortools.sat.python import cp_model
 
@@ -26,8 +26,8 @@ OUTCOMES: dict[cp_model.CpSolverStatus, Outcome] = {
 }
 
 
-RUNNING: set[cp_model.CpSolver] = set()
-"""Solvers at work."""
+RUNNING: dict[cp_model.CpSolver, int] = {}
+"""Solvers at work -> the thread that waits for them."""
 
 
 class CpSat:
@@ -87,7 +87,7 @@ def _heard(
     """
     running: Future[cp_model.CpSolverStatus] = Future()
     thread = Thread(target=_run, args=(running, lambda: solver.solve(native, _watcher(settings))))
-    RUNNING.add(solver)
+    RUNNING[solver] = get_ident()
     try:
         thread.start()  # may be interrupted too, while the thread is running already
         return running.result(), False
@@ -95,13 +95,14 @@ def _heard(
         solver.stop_search()
         return running.result(), True
     finally:
-        RUNNING.discard(solver)
+        del RUNNING[solver]
 
 
-def stop_all() -> None:
-    """Stop every search: Ctrl-C is heard by the main thread only."""
-    for solver in tuple(RUNNING):
-        solver.stop_search()
+def stop_in(threads: Container[int]) -> None:
+    """Stop every search that some threads wait for: Ctrl-C is heard by the main thread only."""
+    for solver, thread in tuple(RUNNING.items()):
+        if thread in threads:
+            solver.stop_search()
 
 
 def _run(running: Future[cp_model.CpSolverStatus], solve: Callable[[], cp_model.CpSolverStatus]) -> None:

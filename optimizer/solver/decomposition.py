@@ -224,10 +224,10 @@ class Decomposition:
         known = tuple(self._priced.setdefault(parts, []))
         self._asked[parts] = max(one.value, self._asked.get(parts, -np.inf))
         tried = self._tried.get(parts, 0)
-        few = all(mask.bit_count() <= MOST_LISTED for mask, _ in parts)
-        if few and self.best is not None and 0 < tried <= len(LISTED_TO):
-            return Question("list", parts, one.value + LISTED_TO[tried - 1] * (self.limit - one.value))
-        return Question("all", parts, room, WORK_FOR_ALL * 4**tried, known=known)
+        lists = LISTED_TO if self.best and all(mask.bit_count() <= MOST_LISTED for mask, _ in parts) else ()
+        if 0 < tried <= len(lists):
+            return Question("list", parts, one.value + lists[tried - 1] * (self.limit - one.value))
+        return Question("all", parts, room, WORK_FOR_ALL * 4 ** max(0, tried - len(lists)), known=known)
 
     def _learn(self, question: Question, told: Answered) -> None:
         """Keep what came of a question.
@@ -239,6 +239,8 @@ class Decomposition:
             raise KeyboardInterrupt
         parts = question.parts
         if question.kind == "list":
+            if told.plan is not None:
+                self._hold_to_bounds(parts, told.plan)
             self.offer(told.plan)
             self._asked[parts] = max(self._asked[parts], -np.inf if told.bound is None else told.bound)
             self._tried[parts] += 1
@@ -274,11 +276,20 @@ class Decomposition:
         found, before = self._best_of(self.problem, self.known.outlook, columns), self.value
         if found.status != "optimal" or found.bound is None:
             return
-        if float(found.bound) < self.bounds.total(parts) - FAULT * abs(self.bounds.total(parts)):
-            raise InternalError("a plan costs less than the bounds of its runs allow: no answer is given")
+        self._hold_to_bounds(parts, found)
         self.offer(found)
         if self.value < before:
             self.columns = columns
+
+    def _hold_to_bounds(self, parts: Parts, plan: Found) -> None:
+        """A plan that costs less than the bounds of its runs shows that one of them is wrong.
+
+        Raises:
+            InternalError: it does.
+        """
+        least = self.bounds.total(parts)
+        if plan.bound is not None and float(plan.bound) < least - FAULT * abs(least):
+            raise InternalError("a plan costs less than the bounds of its runs allow: no answer is given")
 
     def _best_of(self, problem: Problem, outlook: Outlook, columns: Columns) -> Found:
         return best_of(problem, outlook, columns, self.name, self._left(), unique=self.unique)
@@ -337,10 +348,15 @@ def decomposed(
     """
     started, limit = time.monotonic(), settings.time_limit_s
     first = Decomposition(problem, name, settings, unique, known)
-    first.try_places(places or {})
-    if known is None and len(problem.frame.scenario.workloads) >= SEVERAL_RUNS:
-        some = replace(settings.since(started), time_limit_s=limit and limit * SHARE_FOR_A_PLAN)
-        first.offer(good_plan(problem, name, some, first.columns))
+    try:
+        first.try_places(places or {})
+        if known is None and len(problem.frame.scenario.workloads) >= SEVERAL_RUNS:
+            some = replace(settings.since(started), time_limit_s=limit and limit * SHARE_FOR_A_PLAN)
+            first.offer(good_plan(problem, name, some, first.columns))
+    except KeyboardInterrupt as stop:
+        if first.best is None and isinstance(stop, SearchInterrupted):
+            raise
+        raise SearchInterrupted(replace(first.answer(), interrupted=True)) from None
     found = first.run()
     if found.status != "infeasible":
         return found

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from threading import get_ident
 from typing import Literal
 
 import numpy as np
 
 from optimizer.solver.backend import Outcome, Settings
 from optimizer.solver.columns import Blocks, Columns, field_of, reduced
-from optimizer.solver.cpsat import stop_all
+from optimizer.solver.cpsat import stop_in
 from optimizer.solver.found import Found
 from optimizer.solver.highs import lower_bound
 from optimizer.solver.outlook import Outlook
@@ -154,7 +155,9 @@ class Asker:
         limit = self.settings(SECONDS_TO_LIST).time_limit_s or SECONDS_TO_LIST
         blocks = Blocks(field_of(some), time.monotonic() + limit)
         columns = reduced(blocks, question.room)
-        if not columns.complete or len(columns) > MOST_COLUMNS:
+        if not columns.complete:
+            return Answered(TIMED, "unknown", None)
+        if len(columns) > MOST_COLUMNS:
             return Answered(TIMED, "unknown", min(columns.bound, question.room))
         found = self.best_of(some, blocks.field.outlook, columns) if len(columns) else None
         if found is None or found.status == "infeasible":
@@ -184,7 +187,8 @@ class Queue:
 
     def __post_init__(self) -> None:
         """Start the threads."""
-        self._threads = ThreadPoolExecutor(self.workers)
+        self._here: set[int] = set()
+        self._threads = ThreadPoolExecutor(self.workers, initializer=lambda: self._here.add(get_ident()))
 
     @property
     def depth(self) -> int:
@@ -217,5 +221,5 @@ class Queue:
         """Return when nothing is looked for any more; a solver that starts only now is stopped too."""
         running = [future for _, future in self._asked if not future.cancel()]
         while wait(running, STOPPING_S).not_done:
-            stop_all()
+            stop_in(self._here)
         self._threads.shutdown()
