@@ -19,6 +19,7 @@ import numpy as np
 from optimizer.cost.entries import COUNTED, table
 from optimizer.cost.frame import Frame
 from optimizer.errors import InternalError
+from optimizer.solver.assemble import priced
 from optimizer.solver.backend import MOMENT, Settings
 from optimizer.solver.columns import Columns, field_of
 from optimizer.solver.found import Found, SearchInterrupted, SolverName
@@ -298,6 +299,7 @@ class Decomposition:
         """Keep a plan when it is the best so far; its bound is its value."""
         if found is not None and found.bound is not None and float(found.bound) < self.value:
             self.best = found
+            self._tell()
 
     def _schedule(self, block: Sequence[tuple[int, int]], runs: Timetable) -> Schedules:
         slots = tuple(self.known.slots[key] for key in block)
@@ -354,8 +356,9 @@ def decomposed(
             some = replace(settings.since(started), time_limit_s=limit and limit * SHARE_FOR_A_PLAN)
             first.offer(good_plan(problem, name, some, first.columns))
     except KeyboardInterrupt as stop:
-        if first.best is None and isinstance(stop, SearchInterrupted):
-            raise
+        late = stop.found if isinstance(stop, SearchInterrupted) else None
+        if late is not None and late.choice is not None:
+            first.offer(replace(late, bound=priced(late.choice, problem.frame).npv))
         raise SearchInterrupted(replace(first.answer(), interrupted=True)) from None
     found = first.run()
     if found.status != "infeasible":
