@@ -51,6 +51,9 @@ SEVERAL_RUNS = 4
 SHARE_FOR_A_PLAN = 0.2
 """Most of the time limit for that, and for the assignment that is tried first."""
 
+MOST_RUNS = 10
+"""Most runs: every set of them in every pool has a bound, and each run more doubles them (12 runs in 36 pools: 15 s)."""
+
 MOST_PRICED = 12
 """Timetables of an assignment that are priced one after another, while the next may still cost less than the best plan.
 
@@ -318,11 +321,15 @@ def half_unit(frame: Frame) -> float:
 
 
 def is_decomposable(problem: Problem) -> bool:
-    """Return whether this search bounds plans of a problem well: all costs are of units, and none are earned by their use."""
+    """Return whether this search bounds plans of a problem well.
+
+    Its sets of runs are not too many, all costs are of units, and none are earned by their use.
+    """
     scenario = problem.frame.scenario
     counted = scenario.objective == "cost" and scenario.after_run.policy != "use"
     units = all(entry.per in COUNTED and len(table(entry, problem.frame)) == 1 for entry in scenario.costs)
-    return problem.windows is not None and counted and units and applies(problem)
+    few = len(scenario.workloads) <= MOST_RUNS
+    return problem.windows is not None and few and counted and units and applies(problem)
 
 
 def decomposed(

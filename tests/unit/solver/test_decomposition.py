@@ -61,6 +61,14 @@ WORLDS = [
 ]
 
 
+def test_more_runs_than_sets_can_be_bounded_for_are_searched_otherwise(monkeypatch):
+    """Every set of ten runs in a pool has a bound, 1,023 of them; eleven go another way."""
+    for number, expected in ((10, True), (11, False)):
+        runs = {f"r{one}": run((1, 20), (2, 11)) for one in range(number)}
+        problem = unlisted(program(quote(purchase(9000, units={"max": 20})), runs), monkeypatch)
+        assert is_decomposable(problem) == expected
+
+
 def test_a_bound_below_a_plan_by_more_than_shows_is_no_proof(monkeypatch):
     """20 million, and a bound a whole dollar lower, 5e-8 of it: feasible. Lower by less than half a cent: optimal."""
     search = Decomposition(unlisted(world_of(*WORLDS[0]), monkeypatch), "auto", QUICK, unique=False)
