@@ -18,6 +18,7 @@ from typing import Literal
 import numpy as np
 
 from optimizer.solver.backend import Outcome, Settings
+from optimizer.solver.bounds import MARGIN
 from optimizer.solver.columns import Blocks, Columns, field_of, reduced
 from optimizer.solver.cpsat import stop_in
 from optimizer.solver.found import Found
@@ -154,7 +155,7 @@ class Asker:
         some = problem.keep(one for one in problem.profiles if places[one.workload] == one.pool.name)
         limit = self.settings(SECONDS_TO_LIST).time_limit_s or SECONDS_TO_LIST
         blocks = Blocks(field_of(some), time.monotonic() + limit)
-        columns = reduced(blocks, question.room)
+        columns = reduced(blocks, question.room + MARGIN * max(1.0, abs(question.room)))
         if not columns.complete:
             return Answered(TIMED, "unknown", None)
         if len(columns) > MOST_COLUMNS:
