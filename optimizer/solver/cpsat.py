@@ -147,6 +147,7 @@ def configured(settings: Settings) -> cp_model.CpSolver:
     parameters.relative_gap_limit = settings.gap
     if settings.light:
         parameters.cp_model_probing_level = 0
+    parameters.use_objective_lb_search = settings.climb
     if settings.variant:
         parameters.linearization_level = 2
         parameters.symmetry_level = 0

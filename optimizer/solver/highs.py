@@ -40,10 +40,7 @@ class Highs:
         Raises:
             InternalError: its rounded solution breaks a row in exact integers.
         """
-        # else the first solve of a process fixes the number of threads, and later ones with another number fail
-        QuietHighs.resetGlobalScheduler(True)  # noqa: FBT003 - the library's argument has no name
-        solver = QuietHighs()  # type: ignore[no-untyped-call]  # highspy leaves its constructor untyped
-        _configure(solver, settings)
+        solver = _configured(settings)
         solver.passModel(_translate(model, objective))
         solver.run()
         outcome = _outcome(solver)
@@ -75,9 +72,7 @@ class Lower(NamedTuple):
 
 def lower_bound(model: LinearModel, objective: Terms, settings: Settings) -> Lower:
     """Return what HiGHS finds out about a model with continuous variables; without presolve when it is to be light."""
-    QuietHighs.resetGlobalScheduler(True)  # noqa: FBT003 - the library's argument has no name
-    solver = QuietHighs()  # type: ignore[no-untyped-call]  # highspy leaves its constructor untyped
-    _configure(solver, settings)
+    solver = _configured(settings)
     if settings.light:
         solver.setOptionValue("presolve", "off")  # of large models it takes most of the time, and gains little
     solver.passModel(_translate(model, objective))
@@ -87,12 +82,38 @@ def lower_bound(model: LinearModel, objective: Terms, settings: Settings) -> Low
     return Lower(outcome, dual if isfinite(dual) else None, values)
 
 
+def most_in_all(rows: Sequence[Sequence[int]], upper: Sequence[float], columns: int) -> Sequence[float]:
+    """Return numbers >= 0 with the largest sum of which those of each row add up to at most its limit.
+
+    Args:
+        rows: Positions of the numbers of each row.
+        upper: Limit of each row.
+        columns: How many numbers there are; each is in some row.
+    """
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = columns, len(rows)
+    lp.col_cost_, lp.col_lower_ = -np.ones(columns), np.zeros(columns)
+    lp.col_upper_ = np.full(columns, highspy.kHighsInf)
+    lp.row_lower_, lp.row_upper_ = np.full(len(rows), -highspy.kHighsInf), np.array(upper, float)
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.start_ = np.cumsum([0, *map(len, rows)])
+    lp.a_matrix_.index_ = np.concatenate([np.array(row) for row in rows])
+    lp.a_matrix_.value_ = np.ones(len(lp.a_matrix_.index_))
+    solver = _configured(Settings())
+    solver.passModel(lp)
+    solver.run()
+    return solver.getSolution().col_value
+
+
 def _bound(dual: float) -> int | None:
     """Return a lower bound a little below what floating point says; None before there is one."""
     return ceil(dual - abs(dual) * TOLERANCE) if isfinite(dual) else None
 
 
-def _configure(solver: highspy.Highs, settings: Settings) -> None:
+def _configured(settings: Settings) -> QuietHighs:
+    # else the first solve of a process fixes the number of threads, and later ones with another number fail
+    QuietHighs.resetGlobalScheduler(True)  # noqa: FBT003 - the library's argument has no name
+    solver = QuietHighs()  # type: ignore[no-untyped-call]  # highspy leaves its constructor untyped
     options = {
         "output_flag": False,
         "threads": settings.workers,
@@ -106,6 +127,7 @@ def _configure(solver: highspy.Highs, settings: Settings) -> None:
         options["time_limit"] = max(settings.time_limit_s, 0.01)
     for name, value in options.items():
         solver.setOptionValue(name, value)
+    return solver
 
 
 def _outcome(solver: highspy.Highs) -> Outcome:

@@ -71,24 +71,17 @@ def least(slot: Slot, outlook: Outlook) -> Least:
 
 
 def crowded(slots: Sequence[Slot], outlook: Outlook) -> float:
-    """Return what awards cost at least that hold the node-days of runs of a pool, of each window those that lie in it.
-
-    On average over a window, so at some start in it, so many nodes are in use at once.
-    """
+    """Return what awards cost at least that hold the node-days of runs of a pool, of each window those that lie in it."""
     table = outlook.tables[slots[0].pool]
     if len(slots) < 2 or table.hired:
         return -np.inf
-    nodes, until = [], []
-    for first in {slot.first for slot in slots}:
-        for last in {slot.last for slot in slots}:
-            work = sum(slot.node_days for slot in slots if slot.first >= first and slot.last <= last)
-            days = last - max(first, int(table.ready.min(initial=0))) + 1
-            if table.only_term is not None:
-                days = min(days, table.only_term + START_STEP_DAYS)
-            nodes.append(-(-work // max(days, 1)))
-            until.append(last)
-    buckets = np.zeros(len(nodes), dtype=np.int64)
-    return float(table.at_some_time(buckets, table.classes(np.array(until)), np.array(nodes)).max())
+    return max(
+        table.supply.awards(
+            sum(slot.node_days for slot in slots if slot.first >= first and slot.last <= last), first, last
+        )
+        for first in {slot.first for slot in slots}
+        for last in {slot.last for slot in slots}
+    )
 
 
 def drawn(slot: Slot, modes: Counts, starts: Counts, outlook: Outlook, *, priced: bool = False) -> Costs:

@@ -28,9 +28,10 @@ from optimizer.results import Candidate
 from optimizer.schema.quote import BlockOffer, ReservedOffer
 from optimizer.schema.scenario import CostEntry
 from optimizer.solver.bounds import PoolBound
-from optimizer.solver.curves import Costs, Counts, Curve, Worth, curve
+from optimizer.solver.curves import START_STEP_DAYS, Costs, Counts, Curve, Worth, curve
 from optimizer.solver.prices import PricedFrame
 from optimizer.solver.problem import Pool, supply_nodes
+from optimizer.solver.supply import Supply, supply_of
 from optimizer.units import fiscal_year, month_end
 
 USE_STEP_DAYS = 21
@@ -117,6 +118,13 @@ class PoolTable:
     @cached_property
     def _earlier(self) -> Costs:
         return np.minimum.accumulate(self.least, axis=1)
+
+    @cached_property
+    def supply(self) -> Supply:
+        """What amounts of money give here, hires for single runs left out."""
+        term = None if self.only_term is None else self.only_term + START_STEP_DAYS
+        owned, per_unit = self.pool.owned_nodes, self.pool.platform.nodes_per_unit
+        return supply_of(self._earlier.min(axis=0), self.ready, self.base.most, owned, per_unit, term)
 
     def most_nodes(self, classes: Counts, awards: Costs) -> Counts:
         """Return how many nodes at once on a day of a class cost no more than some awards."""

@@ -7,12 +7,13 @@ assignment costs at least the sum of its parts. Bounds only rise, and a larger s
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 import numpy as np
 
+from optimizer.solver.highs import most_in_all
 from optimizer.solver.partitions import Block, Field
 from optimizer.solver.relaxed_terms import is_hired_alone
 
@@ -80,6 +81,19 @@ class PartBounds:
             if pool == part[1] and mask & part[0] == part[0]:
                 self.least[mask, pool] = max(self.least[mask, pool], value)
 
+    def prices(self) -> list[float]:
+        """Return a price of each run, dearest in all, of which those of no set of runs add up to more than it costs."""
+        cheapest = self._cheapest()
+        return list(
+            most_in_all([runs_of((mask, 0)) for mask in cheapest], list(cheapest.values()), len(self.known.names))
+        )
+
+    def lift(self, pool: int, prices: Sequence[float], by: float) -> None:
+        """Raise the bounds of all parts in a pool to the prices of their runs and what they cost there at least besides."""
+        for part, value in self.least.items():
+            if part[1] == pool:
+                self.least[part] = max(value, by + sum(prices[run] for run in runs_of(part)))
+
     def total(self, parts: Parts) -> float:
         """Return what an assignment costs at least."""
         paid = self.constant + self.known.entry(pairs_of(parts))
@@ -120,9 +134,7 @@ class PartBounds:
 
     def _rest(self, everyone: int) -> list[float]:
         """Return for each set of runs the least sum of parts that hold them, pools counted as if each were there twice."""
-        cheapest: dict[int, float] = {}
-        for (mask, _), value in self.least.items():
-            cheapest[mask] = min(cheapest.get(mask, np.inf), value)
+        cheapest = self._cheapest()
         rest = [0.0] * (everyone + 1)
         for left in range(1, everyone + 1):
             first, best, mask = left & -left, np.inf, left
@@ -132,6 +144,14 @@ class PartBounds:
                 mask = (mask - 1) & left
             rest[left] = best
         return rest
+
+    def _cheapest(self) -> dict[int, float]:
+        """Return what each set of runs costs at least wherever it is; those that can be nowhere are left out."""
+        found: dict[int, float] = {}
+        for (mask, _), value in self.least.items():
+            if value < np.inf:
+                found[mask] = min(found.get(mask, np.inf), value)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -27,7 +27,7 @@ from optimizer.solver.outlook import Outlook
 from optimizer.solver.parts import Parts, pairs_of
 from optimizer.solver.problem import Problem
 from optimizer.solver.relaxation import RelaxedModel, excerpt, lowered
-from optimizer.solver.timetable import Timetable, timetable
+from optimizer.solver.timetable import Timetable, reduced_cost, timetable
 
 SECONDS_TO_RELAX = 5.0
 """Longest search for a bound by the relaxation."""
@@ -59,21 +59,26 @@ class Question:
 
     Attributes:
         kind: ``relax``: a bound of one set of runs by the relaxation of its pool; ``time``: a bound of sets by their timetable,
-            whatever else runs there; ``all``: a timetable of all runs, with the limits they share; ``list``: the best plan
+            whatever else runs there; ``price``: what the runs of a set cost less their prices at least, whichever of
+            them are in its pool; ``all``: a timetable of all runs, with the limits they share; ``list``: the best plan
             of all their schedules within the room.
         parts: The sets with their pools.
         room: What they may cost at most.
         work: Longest search for a timetable, in seconds as CP-SAT counts its work.
         seconds: The same by the clock.
         known: Timetables of all runs that are left out; with any, energy is priced by the day.
+        climb: Whether a bound is looked for more than a timetable.
+        prices: Price of each run, in the order of the workloads; empty except for ``price``.
     """
 
-    kind: Literal["relax", "time", "all", "list"]
+    kind: Literal["price", "relax", "time", "all", "list"]
     parts: Parts
     room: float = np.inf
     work: float = np.inf
     seconds: float = np.inf
     known: Sequence[Timetable] = ()
+    climb: bool = False
+    prices: Sequence[float] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +122,8 @@ class Asker:
 
     def answer(self, question: Question, workers: int) -> Answered:
         """Return what comes of a question; that a relaxation is infeasible is floating point, so a timetable is asked for."""
+        if question.kind == "price":
+            return self._priced(question, workers)
         if question.kind == "list":
             return self._listed(question)
         if question.kind == "relax":
@@ -133,12 +140,22 @@ class Asker:
         outcome, bound, _ = lower_bound(relaxation.builder.model, paid, settings)
         return Answered(RELAXED, outcome, None if bound is None else float(lowered(bound, relaxation.digits)))
 
+    def _priced(self, question: Question, workers: int) -> Answered:
+        prices = {name: Decimal(price) for name, price in zip(self.names, question.prices, strict=True)}
+        settings = replace(self._limits(question, workers), light=True, climb=True)
+        found = reduced_cost(self.whole, self.places[question.parts[0][1]], prices, settings)
+        bound = None if found.bound is None else float(found.bound)
+        return Answered(RELAXED, found.outcome, bound, interrupted=found.interrupted)
+
+    def _limits(self, question: Question, workers: int) -> Settings:
+        return replace(self.settings(question.seconds), workers=workers, work=question.work)
+
     def _timed(self, question: Question, workers: int) -> Answered:
         room, known = question.room, question.known
         found = timetable(
             self.whole,
             self._named(question.parts),
-            replace(self.settings(question.seconds), light=question.kind != "all", workers=workers, work=question.work),
+            replace(self._limits(question, workers), light=question.kind != "all", climb=question.climb),
             None if np.isinf(room) else Decimal(room),
             free=question.kind != "all",
             exact=bool(known),
@@ -208,6 +225,12 @@ class Queue:
             if len(self._asked) < self.depth and (question.kind, question.parts) not in asked:
                 asked.add((question.kind, question.parts))
                 self._asked.append((question, self._threads.submit(self.answer, question, 1)))
+
+    def each(self, questions: Sequence[Question]) -> Iterator[tuple[Question, Answered]]:
+        """Ask questions at once, when no others are; yield them in their order with their answers."""
+        self._asked.extend((one, self._threads.submit(self.answer, one, 1)) for one in questions)
+        while self._asked:
+            yield self.next()
 
     def next(self) -> tuple[Question, Answered]:
         """Return what was asked first, with its answer."""

@@ -197,17 +197,18 @@ ELSEWHERE = ("one_pool", "follow", "second_source")
 """Rules whose rows do not hold where some of the runs are left out."""
 
 
-def excerpt(whole: RelaxedModel, places: Mapping[str, str]) -> RelaxedModel:
+def excerpt(whole: RelaxedModel, places: Mapping[str, str], *, open_to_all: str | None = None) -> RelaxedModel:
     """Return the relaxation of runs in given pools: all other runs are left out, and what only other pools may award.
 
     Args:
         whole: The relaxation of all runs.
         places: Workload -> name of its pool. Where it has all workloads, all rules hold; else the bound of each pool
             holds whatever else runs there, or elsewhere.
+        open_to_all: Name of a pool in which any runs may be, besides.
     """
     old = whole.builder.model
     model = replace(old, lower=list(old.lower), upper=list(old.upper), rows=[])
-    anywhere, used = whole.builder.problem.anywhere, set(places.values())
+    anywhere, used = whole.builder.problem.anywhere, {*places.values(), open_to_all}
     gone = bytearray(len(old.names))
     for ground in whole.grounds:
         if ground.pool.name not in used and not anywhere:
@@ -215,7 +216,7 @@ def excerpt(whole: RelaxedModel, places: Mapping[str, str]) -> RelaxedModel:
         for stay in ground.stays:
             if places.get(stay.workload) == ground.pool.name:
                 model.lower[stay.here] = 1
-            else:
+            elif ground.pool.name != open_to_all:
                 for index in {stay.here, stay.nodes, *stay.days.values()} - {whole.builder.one}:
                     gone[index] = 1
     for index in (index for index, left_out in enumerate(gone) if left_out):

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Decimal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import accumulate
 
 from ortools.sat.python import cp_model
@@ -114,32 +114,78 @@ def timetable(
     """
     relaxation, frame = excerpt(whole, places), whole.builder.frame
     native, variables = translate(relaxation.builder.model, {})
-    runs = [
-        _run(native, variables, ground, stay, frame)
-        for ground in relaxation.grounds
-        for stay in ground.stays
-        if places.get(stay.workload) == ground.pool.name
-    ]
+    runs = _runs(native, variables, relaxation, lambda stay, pool: places.get(stay.workload) == pool)
     if len(runs) < len(places):
         return Timed("infeasible", cutoff, {})
-    _in_order(native, runs, frame)
     for one in () if free else runs:
         _may_start(native, one, runs, frame)
-    for ground in relaxation.grounds:
-        _at_once(native, variables, relaxation, ground, [one for one in runs if one.ground is ground])
     for number, other in enumerate(known):
         _another(native, runs, other, number)
     cost = _cost(native, variables, relaxation, runs, everything=not free, exact=exact)
+    solver, timed = _least(native, cost, relaxation, settings, cutoff)
+    if timed.outcome not in ("optimal", "feasible"):
+        return timed
+    return replace(timed, runs={one.stay.workload: _placed(one, solver) for one in runs})
+
+
+def reduced_cost(whole: RelaxedModel, pool: str, prices: Mapping[str, Decimal], settings: Settings) -> Timed:
+    """Return the least of what any set of runs costs in a pool less their prices, at most nothing.
+
+    Any set of runs costs there at least the sum of their prices and this, whatever else runs elsewhere or before.
+
+    Args:
+        whole: The relaxation of the problem.
+        pool: Name of the pool.
+        prices: Workload -> price of the run, in major units.
+        settings: Solver settings.
+    """
+    relaxation = excerpt(whole, {}, open_to_all=pool)
+    native, variables = translate(relaxation.builder.model, {})
+    runs = _runs(native, variables, relaxation, lambda _, place: place == pool)
+    dear = (prices[one.stay.workload].scaleb(relaxation.digits) for one in runs)
+    paid = [-int(price.to_integral_value(ROUND_CEILING)) for price in dear]
+    here = [variables[one.stay.here] for one in runs]
+    cost = _cost(native, variables, relaxation, runs, everything=False, exact=False)
+    less = cp_model.LinearExpr.sum([cost, cp_model.LinearExpr.weighted_sum(here, paid)])
+    _, found = _least(native, less, relaxation, settings, Decimal(0))
+    return found if found.bound is None else replace(found, bound=found.bound - ROUNDING * sum(prices.values()))
+
+
+def _runs(
+    native: cp_model.CpModel,
+    variables: Sequence[Var],
+    model: RelaxedModel,
+    takes: Callable[[Stay, str], bool],
+) -> list[_Run]:
+    """Declare the runs that take a pool, or may, in their order and beside each other."""
+    frame, found = model.builder.frame, []
+    for ground in model.grounds:
+        here = [stay for stay in ground.stays if takes(stay, ground.pool.name)]
+        own = [_run(native, variables, ground, stay, frame) for stay in here]
+        if own:
+            _at_once(native, variables, model, ground, own)
+        found += own
+    _in_order(native, variables, found, frame)
+    return found
+
+
+def _least(
+    native: cp_model.CpModel,
+    cost: cp_model.LinearExprT,
+    model: RelaxedModel,
+    settings: Settings,
+    cutoff: Decimal | None,
+) -> tuple[cp_model.CpSolver, Timed]:
+    """Return what CP-SAT says of the least cost, at most a cutoff, without a schedule; and the solver, which knows one."""
     if cutoff is not None:
-        native.add(cost <= int(cutoff.scaleb(relaxation.digits)))
+        native.add(cost <= int(cutoff.scaleb(model.digits)))
     native.minimize(cost)
     solver, outcome, interrupted = run(native, settings)
-    bound = Decimal(int(solver.response_proto.inner_objective_lower_bound)).scaleb(-relaxation.digits)
+    bound = Decimal(int(solver.response_proto.inner_objective_lower_bound)).scaleb(-model.digits)
     least = cutoff if outcome == "infeasible" else bound - ROUNDING * abs(bound)
     if outcome == "unknown" and not bound:  # stopped before it knows any, CP-SAT says 0
         least = None
-    found = {one.stay.workload: _placed(one, solver) for one in runs} if outcome in ("optimal", "feasible") else {}
-    return Timed(outcome, least, found, interrupted)
+    return solver, Timed(outcome, least, {}, interrupted)
 
 
 def _another(native: cp_model.CpModel, runs: Sequence[_Run], known: Timetable, number: int) -> None:
@@ -162,26 +208,28 @@ def _run(native: cp_model.CpModel, variables: Sequence[Var], ground: Ground, sta
     """Declare the mode and the days of a run, and tie them to its nodes and node-days."""
     first, last = ((day - frame.today).days for day in (stay.first, stay.last))
     modes = {mode: native.new_bool_var(f"{stay.workload} {mode}") for mode in sorted(stay.modes)}
-    native.add_exactly_one(modes.values())
+    here = variables[stay.here]
+    native.add(sum(modes.values()) == here)
     start = native.new_int_var(first, last, f"start {stay.workload}")
     end = native.new_int_var(first, last + 1, f"end {stay.workload}")
-    size = native.new_int_var(min(d for _, d in modes), max(d for _, d in modes), f"days {stay.workload}")
+    size = native.new_int_var(0, max(d for _, d in modes), f"days {stay.workload}")
     native.add(size == sum(days * chosen for (_, days), chosen in modes.items()))
     if ground.days_matter:
         native.add(variables[stay.nodes] == sum(nodes * chosen for (nodes, _), chosen in modes.items()))
         used = sum(variables[index] for index in stay.days.values())
         native.add(used == sum(nodes * days * chosen for (nodes, days), chosen in modes.items()))
-    interval = native.new_interval_var(start, size, end, f"run {stay.workload}")
+    interval = native.new_optional_interval_var(start, size, end, here, f"run {stay.workload}")
     return _Run(stay, ground, modes, start, end, interval)
 
 
-def _in_order(native: cp_model.CpModel, runs: Sequence[_Run], frame: Frame) -> None:
+def _in_order(native: cp_model.CpModel, variables: Sequence[Var], runs: Sequence[_Run], frame: Frame) -> None:
     """A run starts after the last days of those it follows."""
     named = {one.stay.workload: one for one in runs}
     for name, one in named.items():
         for before in frame.scenario.workloads[name].after:
             if before in named:
-                native.add(one.start >= named[before].end)
+                both = (variables[one.stay.here], variables[named[before].stay.here])
+                native.add(one.start >= named[before].end).only_enforce_if(*both)
 
 
 def _may_start(native: cp_model.CpModel, one: _Run, runs: Sequence[_Run], frame: Frame) -> None:

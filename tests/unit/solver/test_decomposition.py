@@ -7,13 +7,14 @@ import time
 from collections import Counter
 from dataclasses import replace
 from decimal import Decimal
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 from ortools.sat.python import cp_model
 
 from optimizer.errors import InternalError
+from optimizer.solver import decomposition as decomposition_module
 from optimizer.solver import profiles as profiles_module
 from optimizer.solver import questions as questions_module
 from optimizer.solver.assemble import priced
@@ -23,10 +24,10 @@ from optimizer.solver.cpsat import stop_in
 from optimizer.solver.decomposition import Decomposition, decomposed, is_decomposable
 from optimizer.solver.enumerate import enumerate_plans
 from optimizer.solver.found import Found, SearchInterrupted
-from optimizer.solver.parts import PartBounds, cheapest, pairs_of
+from optimizer.solver.parts import PartBounds, cheapest, pairs_of, runs_of
 from optimizer.solver.questions import TIMED, Answered, Asker, Question, Queue
 from optimizer.solver.relaxation import relaxed_model
-from optimizer.solver.timetable import Timed, timetable
+from optimizer.solver.timetable import Timed, reduced_cost, timetable
 from tests.property.instances import Instance, several
 from tests.unit.cost.world import purchase, quote
 from tests.unit.solver.deciding import prepared
@@ -100,6 +101,53 @@ def test_a_timetable_never_costs_more_than_the_cheapest_plan_in_its_pools(runs, 
     assert asked >= 2
 
 
+@pytest.mark.parametrize(("runs", "offers", "policy"), WORLDS)
+def test_no_runs_cost_less_than_their_prices_and_the_reduced_cost_of_their_pool(runs, offers, policy, monkeypatch):
+    """For prices of all sizes: of every plan, priced exactly; and it is the least over all sets, each timed by itself."""
+    world = world_of(runs, offers, policy)
+    plans = least_costs(fully_listed(world, monkeypatch))
+    whole, names = relaxed_model(unlisted(world, monkeypatch)), list(world.scenario.workloads)
+    dearest, below = max(plans.values()), 0
+    for first, second in product((0.0, 0.2, 0.5, 1.1), repeat=2):
+        prices = dict(zip(names, (Decimal(first * dearest), Decimal(second * dearest)), strict=True))
+        found = {}
+        for ground in whole.grounds:
+            answer = reduced_cost(whole, ground.pool.name, prices, replace(QUICK, climb=True))
+            here = [stay.workload for stay in ground.stays]
+            sets = [own for size in range(1, 3) for own in combinations(here, size)]
+            timed = [(own, timetable(whole, dict.fromkeys(own, ground.pool.name), QUICK, free=True)) for own in sets]
+            costs = [one.bound - sum(prices[run] for run in own) for own, one in timed if one.outcome == "optimal"]
+            least, small = float(min([Decimal(0), *costs])), 0.02 + 2e-7 * dearest
+            assert float(answer.bound) <= least + small
+            if offers != "term":  # of all runs there it is also known that none follows another from elsewhere
+                assert float(answer.bound) >= least - small
+            found[ground.pool.name] = float(answer.bound)
+            below += answer.bound < -1
+        for plan, cost in plans.items():
+            pools = {one.pool for one in plan}
+            assert cost >= sum(float(price) for price in prices.values()) + sum(found[pool] for pool in pools) - 0.01
+    assert below
+
+
+def test_prices_of_runs_are_no_more_than_any_set_costs_and_lift_what_is_dearer(monkeypatch):
+    """Dearest in all: some sets of parts that hold every run cost just their prices, as linear programs have it."""
+    bounds = PartBounds(field(world_of("three", "two pools", "idle"), monkeypatch), 0.0)
+    prices = bounds.prices()
+    assert all(sum(prices[run] for run in runs_of(part)) <= value + 1e-6 for part, value in bounds.least.items())
+    tight = {
+        run
+        for part, value in bounds.least.items()
+        for run in runs_of(part)
+        if sum(prices[one] for one in runs_of(part)) >= value - 1e-6
+    }
+    assert tight == {0, 1, 2}
+    before = dict(bounds.least)
+    bounds.lift(0, [2 * price for price in prices], -5.0)
+    for part, value in bounds.least.items():
+        lifted = 2 * sum(prices[run] for run in runs_of(part)) - 5 if part[1] == 0 else -np.inf
+        assert value == max(before[part], lifted)
+
+
 def test_bought_nodes_are_timed_exactly_and_a_known_timetable_is_left_out():
     """30 days on one node, then 25: one node at 9,000; the next timetable starts the other run first."""
     offers = quote(purchase(9000, units={"max": 2}))
@@ -125,8 +173,15 @@ def by_cost(one: Instance) -> None:
     one.scenario.pop("costs", None)
 
 
-def test_what_it_proves_is_the_true_optimum(monkeypatch):
-    """Random problems of two and three runs, as if there were too many to list, against enumeration."""
+@pytest.mark.parametrize("is_many", [False, True])
+def test_what_it_proves_is_the_true_optimum(is_many, monkeypatch):
+    """Random problems of two and three runs, as if there were too many to list, against enumeration.
+
+    Also as if they were many: bounds are raised by prices, and by small steps.
+    """
+    if is_many:
+        monkeypatch.setattr(decomposition_module, "MANY_RUNS", 2)
+        monkeypatch.setattr(decomposition_module, "LARGE", 1)
     met: Counter[tuple[str, str]] = Counter()
     for seed in range(90_000, 90_014):
         world = several(seed).changed(by_cost).frame()
