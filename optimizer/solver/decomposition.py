@@ -319,7 +319,9 @@ class Decomposition:
     def _learn_of_all(self, question: Question, told: Answered) -> None:
         parts, value = question.parts, self._asked[question.parts]
         known = self._priced[parts]
-        if told.bound is not None:
+        if told.outcome == "infeasible" and not question.climb:
+            value = np.inf
+        elif told.bound is not None:
             value = max(value, told.bound + self.known.entry(pairs_of(parts)))
         self._asked[parts] = value
         if told.runs:
