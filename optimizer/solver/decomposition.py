@@ -68,7 +68,7 @@ WORK_FOR_ALL = 2.0
 SEVERAL_RUNS = 4
 """Runs from which on a good plan is looked for first."""
 
-SHARE_FOR_A_PLAN = 0.2
+SHARE_FOR_A_PLAN = 0.15
 """Most of the time limit for that, and for the assignment that is tried first."""
 
 MOST_RUNS = 10
