@@ -30,7 +30,6 @@ class Settings:
         time_limit_s: Wall seconds left; None = no limit.
         progress: Told about incumbents and bounds.
         gap: Relative gap at which a backend may stop.
-        climb: Whether CP-SAT looks for the bound from below first, and for solutions only where it cannot rise.
         light: Whether presolve is kept short, for models that are solved many times.
         work: Work of one solve, in seconds as CP-SAT counts them whatever the machine; None = no limit (HiGHS has none).
         hint: Values of all variables to start from; empty = none.
@@ -44,7 +43,6 @@ class Settings:
     gap: float = 0.0
     work: float | None = None
     variant: int = 0
-    climb: bool = False
     light: bool = False
     hint: Sequence[int] = ()
 

@@ -46,8 +46,9 @@ class CpSat:
         problem = native.validate()
         if problem:
             raise InternalError(f"CP-SAT refuses the model: {problem.splitlines()[0]}")
-        for variable, value in zip(variables, settings.hint, strict=False):
-            native.add_hint(variable, value)
+        for position, value in enumerate(settings.hint):
+            if model.lower[position] < model.upper[position]:
+                native.add_hint(variables[position], value)
         solver = configured(settings)
         found, interrupted = _heard(solver, native, settings)
         answer = self._answer(solver, OUTCOMES.get(found), model, objective, variables)
@@ -147,7 +148,6 @@ def configured(settings: Settings) -> cp_model.CpSolver:
     parameters.relative_gap_limit = settings.gap
     if settings.light:
         parameters.cp_model_probing_level = 0
-    parameters.use_objective_lb_search = settings.climb
     if settings.variant:
         parameters.linearization_level = 2
         parameters.symmetry_level = 0
@@ -157,10 +157,17 @@ def configured(settings: Settings) -> cp_model.CpSolver:
 
 
 def translate(model: LinearModel, objective: Terms) -> tuple[cp_model.CpModel, list[cp_model.IntVar]]:
-    """Return the CP-SAT model of a linear model with its variables in the same order."""
+    """Return the CP-SAT model of a linear model with its variables in the same order; those with one value share a constant."""
     native = cp_model.CpModel()
-    bounds = zip(model.lower, model.upper, model.names, strict=True)
-    variables = [native.new_int_var(low, high, name) for low, high, name in bounds]
+    constants: dict[int, cp_model.IntVar] = {}
+    variables = []
+    for low, high, name in zip(model.lower, model.upper, model.names, strict=True):
+        if low < high:
+            variables.append(native.new_int_var(low, high, name))
+        else:
+            if low not in constants:
+                constants[low] = native.new_constant(low)
+            variables.append(constants[low])
     for row in model.rows:
         expression = cp_model.LinearExpr.weighted_sum(
             [variables[variable] for variable, _ in row.terms], [coefficient for _, coefficient in row.terms]

@@ -4,33 +4,35 @@ Sets of runs in a pool have lower bounds, and an assignment of all runs costs at
 with the least sums are looked at: their sets are bounded better, first by the node-day relaxation of their pool, where they
 are not small, and then by their timetable; then those that follow each other together; then all of it, with the limits they
 share, which gives a plan or a bound. When no assignment may cost less than the best plan, that is proven.
+
+What large sets cost is not asked for at once, but whether they fit a little more room than their bound; of a whole
+assignment, whether it fits half the way to the best plan. From six runs on all sets are bounded by prices before.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import combinations
 
 import numpy as np
 
-from optimizer.cost.entries import COUNTED, table
 from optimizer.cost.frame import Frame
 from optimizer.errors import InternalError
-from optimizer.solver.assemble import priced
 from optimizer.solver.backend import MOMENT, Settings
 from optimizer.solver.columns import Columns, field_of
 from optimizer.solver.found import Found, SearchInterrupted, SolverName
+from optimizer.solver.improve import Known
 from optimizer.solver.outlook import Outlook
 from optimizer.solver.parts import Cheap, Part, PartBounds, Parts, cheapest, pairs_of, runs_of
 from optimizer.solver.problem import Problem
 from optimizer.solver.questions import RELAXED, TIMED, Answered, Asker, Question, Queue
-from optimizer.solver.relaxation import applies, relaxed_model
+from optimizer.solver.relaxation import REFUTED, relaxed_model
 from optimizer.solver.relaxed_terms import is_hired_alone
 from optimizer.solver.schedules import Schedules
-from optimizer.solver.search import best_of, good_plan
+from optimizer.solver.search import best_of, good_plans
 from optimizer.solver.timetable import Timetable
 from optimizer.units import minor_digits
 
@@ -38,41 +40,44 @@ WORK_FOR_A_PART = 4.0
 """Longest search for what a set of runs costs, in seconds as CP-SAT counts its work; its bound by then counts."""
 
 STEP = 0.02
-"""Share of the best plan by which one question raises the bound of large sets at most: little room leaves few ways, so CP-SAT shows far
-sooner that nothing costs so little than what the least is (8 runs: 4 % in 0.3 s, where the least is not known in 200)."""
+"""Share of the best plan by which one question raises the bound of a large set at most: little room leaves few ways, and
+that nothing fits it shows sooner than what the least is (5 of 8 runs at a site: 0.1 s, where the least is not known in 10)."""
 
-LARGE = 4
+STEPS = 2
+"""Steps that may fail, each half of the one before, until the least cost of a large set is asked for."""
+
+LARGE = 3
 """Most runs in a pool whose least cost is asked for at once."""
 
 MANY_RUNS = 6
 """Runs from which on bounds are raised by prices first: of fewer, the sets that matter are soon asked for one by one."""
 
 STEP_OF_PRICES = 0.03
-"""Share by which prices are above what the runs must cost."""
+"""Share by which prices are above what the runs must cost: each round of questions raises the bound of all runs by it."""
 
-WORTH_A_ROUND = 0.003
-"""Share by which the bound of all runs must rise for another round of prices."""
+SHARE_OF_RELAXATION = 0.2
+"""Most of the time limit for the relaxation of many runs."""
 
-WORK_FOR_PRICES = 1.0
-"""Longest search for what the runs of a pool cost less than their prices, as CP-SAT counts its work."""
+WORTH_A_STEP = 0.002
+"""Share of the best plan below which the least cost of an assignment is asked for, not half the way to it."""
+
+WORK_FOR_PRICES = 2.0
+"""Longest search for runs of a pool that cost less than their prices, as CP-SAT counts its work."""
 
 WORK_FOR_THE_FIRST = 0.8
 """The same for the assignment that is tried first, for each run."""
 
-CROWD = 2
-"""Workers for each of those that may be used, there: CP-SAT finds plans in many ways, and better ones with more of them."""
-
 WORK_FOR_ALL = 2.0
-"""The same for an assignment of all runs; four times as much each time it is asked again."""
-
-SEVERAL_RUNS = 4
-"""Runs from which on a good plan is looked for first."""
+"""The same for an assignment of all runs; more each time it is asked again."""
 
 SHARE_FOR_A_PLAN = 0.15
-"""Most of the time limit for that, and for the assignment that is tried first."""
+"""Most of the time limit for the assignment that is tried first, and for other first plans."""
 
-MOST_RUNS = 10
-"""Most runs: every set of them in every pool has a bound, and each run more doubles them (12 runs in 36 pools: 15 s)."""
+SHARE_BESIDE = 0.6
+"""Part of the time limit in which plans of many runs are looked for beside bounds."""
+
+SECONDS_BESIDE = 15.0
+"""Seconds for that beside the relaxation of many runs."""
 
 MOST_PRICED = 12
 """Timetables of an assignment that are priced one after another, while the next may still cost less than the best plan.
@@ -89,7 +94,7 @@ MOST_LISTED = 5
 FAULT = 1e-6
 """Relative difference by which a plan must be below its bound to show a fault: less may be floating point."""
 
-SMALL, SMALL_IF_RENTED = 1, 3
+SMALL, SMALL_IF_RENTED = 1, 2
 """Most runs of a set that is timetabled at once, at a site and in a rented pool."""
 
 
@@ -105,6 +110,7 @@ class Decomposition:
         best: The best plan so far with its value as bound.
         bound: Lower bound on every plan.
         columns: The schedules of the last timetable that gave a better plan; None before there is one.
+        is_refuted: Whether the relaxation proved, twice, that there is no plan.
     """
 
     problem: Problem
@@ -114,12 +120,17 @@ class Decomposition:
     best: Found | None = None
     bound: float = -np.inf
     columns: Columns | None = None
+    is_refuted: bool = False
     _level: dict[Parts, int] = field(default_factory=dict)
     _tried: dict[Parts, int] = field(default_factory=dict)
     _asked: dict[Parts, float] = field(default_factory=dict)
     _priced: dict[Parts, list[Timetable]] = field(default_factory=dict)
-    _climbed: set[Parts] = field(default_factory=set)
-    """Assignments of which a little room could not be closed."""
+    _failed: dict[Parts, int] = field(default_factory=dict)
+    """Parts -> how often a step of their bound could not be made."""
+    _looks: bool = True
+    """Whether better plans are looked for besides."""
+    _floor: float = -np.inf
+    """Bound of all assignments by the relaxation."""
     _stuck: float = np.inf
     """Least bound of the assignments of which no more can be found out."""
 
@@ -131,7 +142,8 @@ class Decomposition:
         self.places = [pool.name for pool in self.known.outlook.pools]
         self.whole = relaxed_model(self.problem)
         paid = self.whole.objective.get(self.whole.builder.one, 0)
-        self.asker = Asker(self.whole, self.known.names, self.places, self._left, self._best_of)
+        self.plans = self._good_plans()
+        self.asker = Asker(self.whole, self.known.names, self.places, self._left, self._best_of, self.plans)
         self.bounds = PartBounds(self.known, float(Decimal(paid).scaleb(-self.whole.digits)))
 
     @property
@@ -145,17 +157,18 @@ class Decomposition:
         return self.value - half_unit(self.problem.frame) if self.best else np.inf
 
     @property
-    def _step(self) -> float:
-        """By how much one question raises what large sets cost at most."""
-        return STEP * abs(self.limit)
+    def is_many(self) -> bool:
+        """Whether bounds are raised by prices and steps, and plans are looked for beside them."""
+        return len(self.known.names) >= MANY_RUNS
 
     def try_places(self, places: Mapping[str, str]) -> None:
         """Ask for a plan of an assignment that promises to be good: workload -> name of its pool."""
         parts = self.parts_of(places)
         if parts:
-            limit, work = self.settings.time_limit_s or np.inf, WORK_FOR_THE_FIRST * len(self.known.names)
-            first = replace(self._of_all(Cheap(parts, -np.inf)), work=work, seconds=limit * SHARE_FOR_A_PLAN)
-            self._learn(first, self.asker.answer(first, CROWD * self.settings.workers))
+            seconds, work = self.settings.time_limit_s or np.inf, WORK_FOR_THE_FIRST * len(self.known.names)
+            self._asked[parts], self._priced[parts] = -np.inf, []
+            first = Question("all", parts, work=work, seconds=seconds * SHARE_FOR_A_PLAN)
+            self._learn(first, self.asker.answer(first, self.settings.workers))
 
     def parts_of(self, places: Mapping[str, str]) -> Parts | None:
         """Return the parts of an assignment; None where a run cannot be in its pool."""
@@ -171,37 +184,46 @@ class Decomposition:
         """Search until no assignment may cost less than the best plan, or the time limit."""
         queue = Queue(self.asker.answer, self.settings.workers)
         try:
-            self._price(queue)
+            if self.is_many and self.best is None:
+                self._relax(queue)
+            if self.is_many and self.bound < np.inf:
+                self._price(queue)
             while not self._is_over() and self._is_open(queue):
                 self._learn(*queue.next())
         except KeyboardInterrupt:
             raise SearchInterrupted(replace(self.answer(), interrupted=True)) from None
         finally:
+            self._looks = False
             queue.stop()
         return self.answer()
 
+    def _relax(self, queue: Queue) -> None:
+        """Bound all plans by the relaxation, and look for one in the pools that it takes; meanwhile for any."""
+        limit = self.settings.time_limit_s or np.inf
+        beside = Question("plan", (), seconds=min(SECONDS_BESIDE, limit * SHARE_FOR_A_PLAN))
+        for question, told in queue.each([beside, Question("whole", (), seconds=limit * SHARE_OF_RELAXATION)]):
+            self._learn(question, told)
+            self.try_places(told.places)
+
     def _price(self, queue: Queue) -> None:
-        """Raise the bounds of all sets of runs, pool by pool, as long as that raises the bound of all runs."""
-        before, many = 0.0, len(self.known.names) >= MANY_RUNS and self.best is not None
-        while many and not self._is_over():
+        """Raise the bounds of all sets of runs, pool by pool, until in some pool they cost less, or that cannot be told."""
+        is_proven = True
+        while is_proven and not self._is_over():
             found = cheapest(self.bounds, self._asked, self.limit)
-            self.bound = max(self.bound, found[0].value if found else self.limit)
-            self._tell()
-            if not found or self.bound <= before * (1 + WORTH_A_ROUND):
-                return
-            before = self.bound
-            for answered in queue.each(self._prices()):
-                self._learn(*answered)
+            self._bound_is(found)
+            answered = list(queue.each(self._prices() if found else []))
+            for question, told in answered:
+                self._learn(question, told)
+            is_proven = bool(answered) and all(told.outcome == "infeasible" for _, told in answered)
 
     def _prices(self) -> list[Question]:
-        """Return for each pool the question whether runs cost less there than prices a little above what they must cost."""
+        """Return for each pool the question whether runs cost less there than prices above what they must cost."""
         prices = tuple((1 + STEP_OF_PRICES) * price for price in self.bounds.prices())
+        below = np.isfinite(self.bounds.least) & (self.bounds.least < self.bounds.of_prices(prices)[:, None])
         asked = []
         for number, pool in enumerate(self.known.outlook.pools):
-            own = [part for part in self.bounds.least if part[1] == number]
-            below = any(self.bounds.least[part] < sum(prices[run] for run in runs_of(part)) for part in own)
-            if below and not is_hired_alone(pool):
-                every = sum(part[0] for part in own if part[0].bit_count() == 1)
+            if below[:, number].any() and not is_hired_alone(pool):
+                every = sum(1 << run for run, place in self.known.known if place == number)
                 asked.append(Question("price", ((every, number),), work=WORK_FOR_PRICES, prices=prices))
         return asked
 
@@ -210,10 +232,31 @@ class Decomposition:
         if not queue.is_short:
             return True
         found = cheapest(self.bounds, self._asked, self.limit, queue.depth)
-        self.bound = max(self.bound, min(found[0].value if found else self.limit, self._stuck))
-        self._tell()
-        queue.ask(map(self._question, found))
+        self._bound_is(found)
+        better = [Question("plan", (), seconds=0.0)] if self.is_many and self._looks else []
+        queue.ask([*better, *map(self._question, found)])
         return bool(found)
+
+    def _good_plans(self) -> Iterator[Found]:
+        """Yield better and better plans: with many runs for longer, since bounds are looked for at the same time."""
+        limit, workers = self.settings.time_limit_s, self.settings.workers
+        share, workers, patience = (SHARE_BESIDE, 1, 4) if self.is_many else (SHARE_FOR_A_PLAN, workers, 2)
+        some = replace(self._left(), workers=workers, time_limit_s=limit and limit * share)
+        for plan in good_plans(self.problem, self.name, some, self.columns, patience, self._elsewhere):
+            yield plan
+            if not self._looks:
+                return
+
+    def _elsewhere(self) -> Known | None:
+        """Return the best plan for those who look for better ones."""
+        found = self.best
+        return None if found is None or found.choice is None else Known(found.bound or Decimal(0), found.choice)
+
+    def _bound_is(self, found: Sequence[Cheap]) -> None:
+        """Keep and tell what every plan costs at least when these assignments cost least."""
+        least = min(found[0].value if found else self.limit, self._stuck)
+        self.bound = max(self.bound, self._floor, least)
+        self._tell()
 
     def _tell(self) -> None:
         if self.settings.progress:
@@ -232,7 +275,8 @@ class Decomposition:
         if self.best is None:
             none = np.isinf(self.bound) and self.bound > 0
             if none:
-                return Found("infeasible", None, None, "cp-sat", "no assignment of the runs to pools has a timetable")
+                why = REFUTED if self.is_refuted else "no assignment of the runs to pools has a timetable"
+                return Found("infeasible", None, None, "cp-sat", why)
             return Found("unknown", None, None, "cp-sat", "the limit was reached before a plan was found")
         if self.bound >= self.limit:
             return replace(
@@ -246,20 +290,31 @@ class Decomposition:
 
     def _question(self, one: Cheap) -> Question:
         """Return what is asked next of an assignment: where least is known."""
-        for part in sorted(one.parts, key=lambda part: -part[0].bit_count()):
-            if not self._level.get((part,)):
+        by_size = sorted(one.parts, key=lambda part: -part[0].bit_count())
+        for part in by_size:
+            if not self._level.get((part,)) and not (self.is_many and self._is_large((part,))):
                 return self._first_of(part)
         if self.best is None:  # nothing tells yet what may cost too much
             return self._of_all(one)
-        unknown: list[Parts] = [(part,) for part in one.parts if len(one.parts) > 1]
+        unknown: list[Parts] = [(part,) for part in by_size if len(one.parts) > 1]
         unknown += [group for group in self.bounds.groups(one.parts) if 1 < len(group) < len(one.parts)]
         group = next((group for group in unknown if self._level.get(group, RELAXED) < TIMED), None)
         if group is None:
             return self._of_all(one)
-        before = max(sum(self.bounds.least[part] for part in group), self.bounds.tied.get(group, -np.inf))
-        most = self.limit - self.bounds.total(one.parts) + before
-        room = min(most, before + self._step) if _is_large(group) else most
-        return Question("time", group, room, WORK_FOR_A_PART, climb=room < most)
+        before = max(sum(float(self.bounds.least[part]) for part in group), self.bounds.tied.get(group, -np.inf))
+        most, step = self.limit - self.bounds.total(one.parts) + before, self._step_of(group)
+        if most - before < half_unit(self.problem.frame):  # but for rounding there is no room
+            return self._of_all(one)
+        return Question("time", group, min(most, before + step), WORK_FOR_A_PART, any_will_do=np.isfinite(step))
+
+    def _step_of(self, parts: Parts) -> float:
+        """Return by how much one question raises what parts cost at most: half as much where more was too much."""
+        failed = self._failed.get(parts, 0)
+        return STEP * abs(self.limit) / 2**failed if self._is_large(parts) and failed < STEPS else np.inf
+
+    def _is_large(self, parts: Parts) -> bool:
+        """Return whether so many runs share a pool that what they cost is seldom found out at once."""
+        return max(mask.bit_count() for mask, _ in parts) > LARGE
 
     def _first_of(self, part: Part) -> Question:
         """Return what is asked first of a set of runs: of few its timetable, of more in a rented pool, which is small, each two.
@@ -277,17 +332,24 @@ class Decomposition:
         return Question("time", (part,), work=WORK_FOR_A_PART)
 
     def _of_all(self, one: Cheap) -> Question:
-        """Return the question for a timetable of an assignment: a plan, or a bound."""
-        parts = one.parts
-        tried = self._tried.get(parts, 0)
-        climb = _is_large(parts) and one.value + self._step < self.limit and parts not in self._climbed
-        room = (one.value + self._step if climb else self.limit) - self.known.entry(pairs_of(parts))
-        known = tuple(self._priced.setdefault(parts, []))
+        """Return the question for a timetable of an assignment: a plan, or a bound.
+
+        Where sets are large any timetable will do that costs less than half way to the best plan: either there is a better
+        plan, or a better bound. Where that could not be told, less is asked for, and longer.
+        """
+        parts, failed = one.parts, self._failed.get(one.parts, 0)
         self._asked[parts] = max(one.value, self._asked.get(parts, -np.inf))
+        known, entry = tuple(self._priced.setdefault(parts, [])), self.known.entry(pairs_of(parts))
+        step = (self.limit - one.value) / 2 ** (1 + failed)
+        if self.best is not None and self._is_large(parts) and failed < STEPS and step > WORTH_A_STEP * abs(self.limit):
+            work = WORK_FOR_ALL * 2**failed
+            return Question("all", parts, one.value + step - entry, work, known=known, any_will_do=True)
+        tried = self._tried.get(parts, 0)
         lists = LISTED_TO if self.best and all(mask.bit_count() <= MOST_LISTED for mask, _ in parts) else ()
-        if 0 < tried <= len(lists) and not climb:
+        if 0 < tried <= len(lists):
             return Question("list", parts, one.value + lists[tried - 1] * (self.limit - one.value))
-        return Question("all", parts, room, WORK_FOR_ALL * 4 ** max(0, tried - len(lists)), known=known, climb=climb)
+        work = WORK_FOR_ALL * 4 ** max(0, tried - len(lists))
+        return Question("all", parts, self.limit - entry, work, known=known)
 
     def _learn(self, question: Question, told: Answered) -> None:
         """Keep what came of a question.
@@ -298,9 +360,16 @@ class Decomposition:
         if told.interrupted:
             raise KeyboardInterrupt
         parts = question.parts
-        if question.kind == "price":
-            if told.bound is not None:
-                self.bounds.lift(parts[0][1], question.prices, told.bound)
+        if question.kind == "plan":
+            self._looks = told.plan is not None
+            self.offer(told.plan)
+        elif question.kind == "whole":
+            self._floor = -np.inf if told.bound is None else told.bound
+            self.is_refuted = told.outcome == "infeasible"
+            self.bound = np.inf if self.is_refuted else self.bound
+        elif question.kind == "price":
+            if told.outcome == "infeasible":
+                self.bounds.lift(parts[0][1], question.prices)
         elif question.kind == "list":
             if told.plan is not None:
                 self._hold_to_bounds(parts, told.plan)
@@ -309,28 +378,34 @@ class Decomposition:
             self._tried[parts] += 1
         elif question.kind == "all":
             self._learn_of_all(question, told)
-        elif len(parts) == 1:
-            self._level[parts] = _level(question, told)
-            self.bounds.raise_to(parts[0], -np.inf if told.bound is None else told.bound)
         else:
-            self._level[parts] = _level(question, told)
-            self.bounds.tied[parts] = max(told.bound or -np.inf, self.bounds.tied.get(parts, -np.inf))
+            self._learn_of_part(question, told)
+
+    def _learn_of_part(self, question: Question, told: Answered) -> None:
+        parts, bound = question.parts, -np.inf if told.bound is None else told.bound
+        self._level[parts] = RELAXED if question.any_will_do else told.level
+        if question.any_will_do and told.outcome != "infeasible":
+            self._failed[parts] = self._failed.get(parts, 0) + 1
+        if len(parts) == 1:
+            self.bounds.raise_to(parts[0], bound)
+        else:
+            self.bounds.tied[parts] = max(bound, self.bounds.tied.get(parts, -np.inf))
 
     def _learn_of_all(self, question: Question, told: Answered) -> None:
         parts, value = question.parts, self._asked[question.parts]
-        known = self._priced[parts]
-        if told.outcome == "infeasible" and not question.climb:
+        known, entry = self._priced[parts], self.known.entry(pairs_of(question.parts))
+        if told.outcome == "infeasible" and question.room + entry >= self.limit - half_unit(self.problem.frame):
             value = np.inf
         elif told.bound is not None:
-            value = max(value, told.bound + self.known.entry(pairs_of(parts)))
+            value = max(value, told.bound + entry)
         self._asked[parts] = value
         if told.runs:
             known.append(told.runs)
             self._plan(parts, told.runs)
         if len(known) == MOST_PRICED and value < self.limit:
             self._stuck, self._asked[parts] = min(self._stuck, value), np.inf
-        if question.climb and told.outcome != "infeasible":
-            self._climbed.add(parts)
+        if question.any_will_do:
+            self._failed[parts] = self._failed.get(parts, 0) + (told.outcome == "unknown")
         elif told.outcome not in ("optimal", "infeasible"):
             self._tried[parts] = self._tried.get(parts, 0) + 1
 
@@ -376,74 +451,6 @@ class Decomposition:
         return Schedules(slots, starts, np.array([modes], dtype=np.int64), np.zeros(1), np.full(1, -np.inf))
 
 
-def _is_large(parts: Parts) -> bool:
-    """Return whether so many runs share a pool that what they cost is seldom found out at once."""
-    return max(mask.bit_count() for mask, _ in parts) > LARGE
-
-
-def _level(question: Question, told: Answered) -> int:
-    """Return how well bounds are known: where a little room was shown to be too little, more may be asked for."""
-    return RELAXED if question.climb and told.outcome == "infeasible" else told.level
-
-
 def half_unit(frame: Frame) -> float:
     """Return half of the smallest amount of the scenario's currency: a plan that costs less by less costs the same."""
     return 0.5 * 10.0 ** -minor_digits(frame.scenario.currency)
-
-
-def is_decomposable(problem: Problem) -> bool:
-    """Return whether this search bounds plans of a problem well.
-
-    Its sets of runs are not too many, all costs are of units, and none are earned by their use.
-    """
-    scenario = problem.frame.scenario
-    counted = scenario.objective == "cost" and scenario.after_run.policy != "use"
-    units = all(entry.per in COUNTED and len(table(entry, problem.frame)) == 1 for entry in scenario.costs)
-    few = len(scenario.workloads) <= MOST_RUNS
-    return problem.windows is not None and few and counted and units and applies(problem)
-
-
-def decomposed(
-    problem: Problem,
-    name: SolverName,
-    settings: Settings,
-    *,
-    unique: bool,
-    known: Found | None = None,
-    places: Mapping[str, str] | None = None,
-) -> Found:
-    """Return the best plan of many runs with its proof; that there is none is proven twice, with CP-SAT set up differently.
-
-    Args:
-        problem: The problem; it must be decomposable.
-        name: Solver of the compact model.
-        settings: Its settings.
-        unique: Whether ties between equal plans are broken.
-        known: A plan with its value as bound; None: a good one is looked for where runs are several.
-        places: Workload -> name of the pool in which it is tried first.
-
-    Raises:
-        InternalError: a plan costs less than its bounds allow, or the two proofs disagree.
-        SearchInterrupted: Ctrl-C, with the best plan so far.
-    """
-    started, limit = time.monotonic(), settings.time_limit_s
-    first = Decomposition(problem, name, settings, unique, known)
-    try:
-        first.try_places(places or {})
-        if known is None and len(problem.frame.scenario.workloads) >= SEVERAL_RUNS:
-            some = replace(settings.since(started), time_limit_s=limit and limit * SHARE_FOR_A_PLAN)
-            first.offer(good_plan(problem, name, some, first.columns))
-    except KeyboardInterrupt as stop:
-        late = stop.found if isinstance(stop, SearchInterrupted) else None
-        if late is not None and late.choice is not None:
-            first.offer(replace(late, bound=priced(late.choice, problem.frame).npv))
-        raise SearchInterrupted(replace(first.answer(), interrupted=True)) from None
-    found = first.run()
-    if found.status != "infeasible":
-        return found
-    again = Decomposition(problem, name, replace(settings.since(started), variant=1), unique).run()
-    if again.choice is not None:
-        raise InternalError(
-            "CP-SAT finds no timetable of the runs, and one when it is set up differently: no answer is given"
-        )
-    return again

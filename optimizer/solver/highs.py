@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import highspy
 import numpy as np
+from numpy.typing import NDArray
 
 from optimizer.errors import InternalError
 from optimizer.solver.backend import Answer, Outcome, Settings, evaluated, violated
@@ -82,22 +83,21 @@ def lower_bound(model: LinearModel, objective: Terms, settings: Settings) -> Low
     return Lower(outcome, dual if isfinite(dual) else None, values)
 
 
-def most_in_all(rows: Sequence[Sequence[int]], upper: Sequence[float], columns: int) -> Sequence[float]:
+def most_in_all(rows: NDArray[np.int64], upper: NDArray[np.float64]) -> Sequence[float]:
     """Return numbers >= 0 with the largest sum of which those of each row add up to at most its limit.
 
     Args:
-        rows: Positions of the numbers of each row.
+        rows: Row x number -> whether it is of the row (0 or 1); each number is of some row.
         upper: Limit of each row.
-        columns: How many numbers there are; each is in some row.
     """
     lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = columns, len(rows)
-    lp.col_cost_, lp.col_lower_ = -np.ones(columns), np.zeros(columns)
-    lp.col_upper_ = np.full(columns, highspy.kHighsInf)
-    lp.row_lower_, lp.row_upper_ = np.full(len(rows), -highspy.kHighsInf), np.array(upper, float)
+    lp.num_row_, lp.num_col_ = rows.shape
+    lp.col_cost_, lp.col_lower_ = -np.ones(lp.num_col_), np.zeros(lp.num_col_)
+    lp.col_upper_ = np.full(lp.num_col_, highspy.kHighsInf)
+    lp.row_lower_, lp.row_upper_ = np.full(lp.num_row_, -highspy.kHighsInf), upper
     lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    lp.a_matrix_.start_ = np.cumsum([0, *map(len, rows)])
-    lp.a_matrix_.index_ = np.concatenate([np.array(row) for row in rows])
+    lp.a_matrix_.start_ = np.cumsum([0, *rows.sum(axis=1)])
+    lp.a_matrix_.index_ = np.nonzero(rows)[1]
     lp.a_matrix_.value_ = np.ones(len(lp.a_matrix_.index_))
     solver = _configured(Settings())
     solver.passModel(lp)

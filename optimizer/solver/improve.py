@@ -10,6 +10,7 @@ the plan changes. No bound comes from here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations
 from typing import Protocol, TypeVar
@@ -57,6 +58,19 @@ class Planned(Protocol):
     def choice(self) -> Choice:
         """The decision."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A plan found elsewhere.
+
+    Attributes:
+        value: The first objective.
+        choice: The decision.
+    """
+
+    value: Decimal
+    choice: Choice
 
 
 Found = TypeVar("Found", bound=Planned)
@@ -175,19 +189,31 @@ class Improver:
         self.weights = dict.fromkeys(PARTS, 1.0)
         self.tried: set[Part] = set()
 
-    def improved(self, best: Found, solve: Solve[Found], is_over: Callable[[], bool], patience: int) -> Found:
-        """Return a plan no worse than one: after so many parts in a row without a better one, or no part left, the best."""
+    def improved(
+        self, best: Found, solve: Solve[Found], patience: int, elsewhere: Callable[[], Found | None] = lambda: None
+    ) -> Iterator[Found]:
+        """Yield the best plan after each part: until so many in a row gave no better one, or no part is left.
+
+        Args:
+            best: The plan to begin with.
+            solve: Returns a better plan of a part.
+            patience: How many in a row.
+            elsewhere: Returns a plan found elsewhere: the search goes on with that when it is better.
+        """
         failed = 0
-        while failed < patience and not is_over():
+        while failed < patience:
+            other = elsewhere()
+            if other is not None and (best.value is None or (other.value is not None and other.value < best.value)):
+                best, failed = other, 0
             plan = spots_of(best.choice, self.spots.field)
             part = self._next(plan)
             if part is None:
-                break
+                return
             menu = PARTS[part[0]](self.spots, plan, part[1])
             found = solve(of_menu(self.problem, self.spots.field, menu), best.value)
             failed = failed + 1 if found is None else 0
             best = self._learnt(part, best, found)
-        return best
+            yield best
 
     def guessed(self) -> float:
         """Return about what the cheapest plan costs at least: the least of sets of runs among samples."""

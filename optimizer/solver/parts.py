@@ -13,6 +13,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
+from optimizer.solver.curves import Costs, Counts
 from optimizer.solver.highs import most_in_all
 from optimizer.solver.partitions import Block, Field
 from optimizer.solver.relaxed_terms import is_hired_alone
@@ -43,23 +44,27 @@ class PartBounds:
     Attributes:
         known: The runs with the pools they may take.
         constant: What every assignment pays besides, at least.
-        least: Part -> lower bound; parts that are not there are impossible.
         tied: Parts that follow each other in time -> lower bound on all of them.
+        least: Bits of runs x pool -> lower bound; infinite where a part is impossible, and for no runs.
     """
 
     known: Field
     constant: float
-    least: dict[Part, float] = field(default_factory=dict)
     tied: dict[Parts, float] = field(default_factory=dict)
+    _groups: dict[Parts, list[Parts]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Start with what single runs cost."""
+        runs = len(self.known.names)
+        self._sets = np.arange(1 << runs)
+        self._members = self._sets[:, None] >> np.arange(runs) & 1
+        self._firsts = [_with_the_first(one) for one in range(1 << runs)]
+        self.least = np.full((1 << runs, len(self.known.outlook.pools)), np.inf)
         for pool in sorted({pool for _, pool in self.known.known}):
-            members = [run for run, place in self.known.known if place == pool]
-            masks = [0]
-            for run in members:
-                masks += [mask | 1 << run for mask in masks]
-            self.least |= {(mask, pool): self._first((mask, pool)) for mask in masks if mask}
+            members = sum(1 << run for run, place in self.known.known if place == pool)
+            for mask in range(1, members + 1):
+                if mask & members == mask:
+                    self.least[mask, pool] = self._first((mask, pool))
 
     def _first(self, part: Part) -> float:
         """Return a bound from single runs: the dearest of them, and the nodes that all their node-days need."""
@@ -77,81 +82,99 @@ class PartBounds:
 
     def raise_to(self, part: Part, value: float) -> None:
         """Raise the bound of a part, and with it of those that hold it."""
-        for mask, pool in self.least:
-            if pool == part[1] and mask & part[0] == part[0]:
-                self.least[mask, pool] = max(self.least[mask, pool], value)
+        mask, pool = part
+        holding = self._sets[self._sets & mask == mask]
+        self.least[holding, pool] = np.maximum(self.least[holding, pool], value)
 
     def prices(self) -> list[float]:
         """Return a price of each run, dearest in all, of which those of no set of runs add up to more than it costs."""
-        cheapest = self._cheapest()
-        return list(
-            most_in_all([runs_of((mask, 0)) for mask in cheapest], list(cheapest.values()), len(self.known.names))
-        )
+        cheapest = self.least.min(axis=1)
+        possible = np.flatnonzero(np.isfinite(cheapest))
+        return list(most_in_all(self._members[possible], cheapest[possible]))
 
-    def lift(self, pool: int, prices: Sequence[float], by: float) -> None:
-        """Raise the bounds of all parts in a pool to the prices of their runs and what they cost there at least besides."""
-        for part, value in self.least.items():
-            if part[1] == pool:
-                self.least[part] = max(value, by + sum(prices[run] for run in runs_of(part)))
+    def of_prices(self, prices: Sequence[float]) -> Costs:
+        """Return what the prices of the runs of each set add up to."""
+        return np.asarray(self._members @ np.array(prices))
+
+    def lift(self, pool: int, prices: Sequence[float]) -> None:
+        """Raise the bounds of all parts in a pool to the prices of their runs."""
+        self.least[:, pool] = np.maximum(self.least[:, pool], self.of_prices(prices))
 
     def total(self, parts: Parts) -> float:
         """Return what an assignment costs at least."""
-        paid = self.constant + self.known.entry(pairs_of(parts))
-        return paid + sum(
-            max(sum(self.least[part] for part in group), self.tied.get(group, -np.inf)) for group in self.groups(parts)
+        return self._paid(parts) + sum(
+            max(sum(float(self.least[part]) for part in group), self.tied.get(group, -np.inf))
+            for group in self.groups(parts)
         )
+
+    def _paid(self, parts: Parts) -> float:
+        """Return what an assignment pays besides its parts."""
+        return self.constant + self.known.entry(pairs_of(parts))
 
     def groups(self, parts: Parts) -> list[Parts]:
         """Return the parts of an assignment, those together whose runs follow each other."""
-        blocks = [{pool for _, pool in block} for block in self.known.parts(pairs_of(parts))]
-        return [tuple(part for part in parts if part[1] in pools) for pools in blocks]
+        if parts not in self._groups:
+            blocks = [{pool for _, pool in block} for block in self.known.parts(pairs_of(parts))]
+            self._groups[parts] = [tuple(part for part in parts if part[1] in pools) for pools in blocks]
+        return self._groups[parts]
 
     def assignments(self) -> Iterator[tuple[float, Parts]]:
-        """Yield assignments by the sum of their parts, least first: what is paid once and ties are not in it."""
-        everyone = (1 << len(self.known.names)) - 1
-        rest = self._rest(everyone)
-        menus = self._menus()
-        heap: list[tuple[float, int, Parts]] = [(rest[everyone], everyone, ())]
+        """Yield assignments by the sum of their parts, least first: what is paid once and ties are not in it.
+
+        The next part holds the first run that is left; of those the one is taken that promises least, then the next.
+        """
+        everyone, rest = int(self._sets[-1]), self._rest()
+        menus: dict[int, list[tuple[float, Part]]] = {}
+        heap: list[tuple[float, int, Parts, int, float]] = [(float(rest[-1]), everyone, (), 0, 0.0)]
         while heap:
-            bound, left, parts = heappop(heap)
-            if not left:
-                yield bound, parts
+            bound, left, parts, place, before = heappop(heap)
+            if left not in menus:
+                menus[left] = self._menu(left, rest)
+            if place >= len(menus[left]):
                 continue
-            taken, before = {pool for _, pool in parts}, bound - rest[left]
-            for value, part in menus[left & -left]:
-                if part[0] & left == part[0] and part[1] not in taken:
-                    after = left & ~part[0]
-                    if rest[after] < np.inf:
-                        heappush(heap, (before + value + rest[after], after, (*parts, part)))
+            part = menus[left][place][1]
+            if place + 1 < len(menus[left]):
+                heappush(heap, (max(bound, before + menus[left][place + 1][0]), left, parts, place + 1, before))
+            if any(part[1] == pool for _, pool in parts):
+                continue
+            after, parts = left & ~part[0], (*parts, part)
+            if after:
+                heappush(heap, (bound, after, parts, 0, before + float(self.least[part])))
+            else:
+                yield bound, parts
 
-    def _menus(self) -> dict[int, list[tuple[float, Part]]]:
-        """Return the parts by their first run, cheapest first."""
-        menus: dict[int, list[tuple[float, Part]]] = {1 << run: [] for run in range(len(self.known.names))}
-        for part, value in self.least.items():
-            if value < np.inf:
-                menus[part[0] & -part[0]].append((value, part))
-        return menus
+    def _menu(self, left: int, rest: Costs) -> list[tuple[float, Part]]:
+        """Return the parts that hold the first of some runs, by what they and the other runs cost at least."""
+        masks = self._firsts[left]
+        costs = self.least[masks] + rest[left & ~masks][:, None]
+        rows, pools = np.nonzero(np.isfinite(costs))
+        values = costs[rows, pools]
+        order = np.argsort(values, kind="stable")
+        return list(
+            zip(
+                values[order].tolist(),
+                zip(masks[rows[order]].tolist(), pools[order].tolist(), strict=True),
+                strict=True,
+            )
+        )
 
-    def _rest(self, everyone: int) -> list[float]:
+    def _rest(self) -> Costs:
         """Return for each set of runs the least sum of parts that hold them, pools counted as if each were there twice."""
-        cheapest = self._cheapest()
-        rest = [0.0] * (everyone + 1)
-        for left in range(1, everyone + 1):
-            first, best, mask = left & -left, np.inf, left
-            while mask:
-                if mask & first and mask in cheapest:
-                    best = min(best, cheapest[mask] + rest[left & ~mask])
-                mask = (mask - 1) & left
-            rest[left] = best
+        cheapest, rest = self.least.min(axis=1), np.zeros(len(self._sets))
+        for left, masks in enumerate(self._firsts):
+            if left:
+                rest[left] = (cheapest[masks] + rest[left & ~masks]).min()
         return rest
 
-    def _cheapest(self) -> dict[int, float]:
-        """Return what each set of runs costs at least wherever it is; those that can be nowhere are left out."""
-        found: dict[int, float] = {}
-        for (mask, _), value in self.least.items():
-            if value < np.inf:
-                found[mask] = min(found.get(mask, np.inf), value)
-        return found
+
+def _with_the_first(runs: int) -> Counts:
+    """Return the sets of some runs that hold the first of them."""
+    first, others = runs & -runs, runs & (runs - 1)
+    masks, mask = [first], others
+    while mask:
+        masks.append(first | mask)
+        mask = (mask - 1) & others
+    return np.array(masks, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)

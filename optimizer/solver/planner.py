@@ -24,7 +24,8 @@ from optimizer.schema.quote import DedicatedOffer, RentalOffer
 from optimizer.schema.scenario import Choice, Policy, Workload
 from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
-from optimizer.solver.decomposition import decomposed, half_unit, is_decomposable
+from optimizer.solver.by_pools import decomposed, is_decomposable
+from optimizer.solver.decomposition import MANY_RUNS, half_unit
 from optimizer.solver.enumerate import enumerate_plans
 from optimizer.solver.found import Found, SolverName
 from optimizer.solver.offers import unit_power_kw
@@ -273,7 +274,7 @@ def decide(prepared: Prepared, solver: SolverName, settings: Settings, *, unique
         return enumerate_plans(prepared.problem)
     started = time.monotonic()
     runs, by_pools = len(prepared.problem.frame.scenario.workloads), _by_pools(prepared.problem)
-    if by_pools and runs <= FEW_RUNS:  # asked of the relaxation only when no plan is found at once
+    if by_pools and not FEW_RUNS < runs < MANY_RUNS:  # asked of the relaxation only when no plan is found at once
         first = FirstProof(None)
     else:
         some = replace(settings, time_limit_s=settings.time_limit_s and settings.time_limit_s * SHARE_OF_RELAXATION)

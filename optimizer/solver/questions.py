@@ -26,8 +26,8 @@ from optimizer.solver.highs import lower_bound
 from optimizer.solver.outlook import Outlook
 from optimizer.solver.parts import Parts, pairs_of
 from optimizer.solver.problem import Problem
-from optimizer.solver.relaxation import RelaxedModel, excerpt, lowered
-from optimizer.solver.timetable import Timetable, reduced_cost, timetable
+from optimizer.solver.relaxation import ROUGHLY, RelaxedModel, excerpt, lowered, proven
+from optimizer.solver.timetable import Timetable, is_dearer, timetable
 
 SECONDS_TO_RELAX = 5.0
 """Longest search for a bound by the relaxation."""
@@ -58,26 +58,26 @@ class Question:
     """What is asked.
 
     Attributes:
-        kind: ``relax``: a bound of one set of runs by the relaxation of its pool; ``time``: a bound of sets by their timetable,
-            whatever else runs there; ``price``: what the runs of a set cost less their prices at least, whichever of
-            them are in its pool; ``all``: a timetable of all runs, with the limits they share; ``list``: the best plan
+        kind: ``plan``: a better plan, whatever its pools; ``whole``: a bound of all plans by the relaxation, and the pools it takes; ``relax``: a bound of one set of runs by the relaxation of its pool; ``time``: a bound of sets by their timetable,
+            whatever else runs there; ``price``: whether any of the runs of a set cost less in its pool than their prices;
+            ``all``: a timetable of all runs, with the limits they share; ``list``: the best plan
             of all their schedules within the room.
         parts: The sets with their pools.
         room: What they may cost at most.
         work: Longest search for a timetable, in seconds as CP-SAT counts its work.
         seconds: The same by the clock.
         known: Timetables of all runs that are left out; with any, energy is priced by the day.
-        climb: Whether a bound is looked for more than a timetable.
+        any_will_do: Whether any timetable within the room will do.
         prices: Price of each run, in the order of the workloads; empty except for ``price``.
     """
 
-    kind: Literal["price", "relax", "time", "all", "list"]
+    kind: Literal["plan", "whole", "price", "relax", "time", "all", "list"]
     parts: Parts
     room: float = np.inf
     work: float = np.inf
     seconds: float = np.inf
     known: Sequence[Timetable] = ()
-    climb: bool = False
+    any_will_do: bool = False
     prices: Sequence[float] = ()
 
 
@@ -90,7 +90,8 @@ class Answered:
         outcome: What the last solver said.
         bound: Lower bound, at most the room of the question; None when none was found.
         runs: The timetable; empty without one.
-        plan: The best plan of a list, with its value as bound.
+        plan: The best plan of a list, or that was found, with its value as bound.
+        places: Workload -> name of the pool that the relaxation takes; empty for other questions.
         interrupted: Whether Ctrl-C ended the search.
     """
 
@@ -99,6 +100,7 @@ class Answered:
     bound: float | None
     runs: Timetable = field(default_factory=dict)
     plan: Found | None = None
+    places: Mapping[str, str] = field(default_factory=dict)
     interrupted: bool = False
 
 
@@ -112,6 +114,7 @@ class Asker:
         places: Names of pools by position.
         settings: Returns solver settings for a search of so many seconds at most, within what time is left.
         best_of: Returns the best plan of some columns of a problem.
+        plans: Gives better and better plans.
     """
 
     whole: RelaxedModel
@@ -119,9 +122,14 @@ class Asker:
     places: Sequence[str]
     settings: Callable[[float], Settings]
     best_of: BestOf
+    plans: Iterator[Found]
 
     def answer(self, question: Question, workers: int) -> Answered:
         """Return what comes of a question; that a relaxation is infeasible is floating point, so a timetable is asked for."""
+        if question.kind == "plan":
+            return self._better(question)
+        if question.kind == "whole":
+            return self._whole(question, workers)
         if question.kind == "price":
             return self._priced(question, workers)
         if question.kind == "list":
@@ -131,6 +139,21 @@ class Asker:
             if found.outcome != "infeasible":
                 return found
         return self._timed(question, workers)
+
+    def _better(self, question: Question) -> Answered:
+        """Return the best plan that is found in the seconds of a question; none when no more are looked for."""
+        ends, best = time.monotonic() + question.seconds, None
+        while (plan := next(self.plans, None)) is not None:
+            best = plan
+            if time.monotonic() >= ends:
+                break
+        return Answered(TIMED, "unknown", None, plan=best)
+
+    def _whole(self, question: Question, workers: int) -> Answered:
+        found = proven(self.whole, replace(self._limits(question, workers), gap=ROUGHLY))
+        bound = None if found.bound is None else float(found.bound)
+        outcome: Outcome = "infeasible" if found.outcome == "infeasible" else "unknown"
+        return Answered(RELAXED, outcome, bound, places=found.places)
 
     def _relaxed(self, question: Question, workers: int) -> Answered:
         relaxation, pool = excerpt(self.whole, self._named(question.parts)), self.places[question.parts[0][1]]
@@ -142,10 +165,9 @@ class Asker:
 
     def _priced(self, question: Question, workers: int) -> Answered:
         prices = {name: Decimal(price) for name, price in zip(self.names, question.prices, strict=True)}
-        settings = replace(self._limits(question, workers), light=True, climb=True)
-        found = reduced_cost(self.whole, self.places[question.parts[0][1]], prices, settings)
-        bound = None if found.bound is None else float(found.bound)
-        return Answered(RELAXED, found.outcome, bound, interrupted=found.interrupted)
+        settings = replace(self._limits(question, workers), light=True)
+        found = is_dearer(self.whole, self.places[question.parts[0][1]], prices, settings)
+        return Answered(RELAXED, found.outcome, None, interrupted=found.interrupted)
 
     def _limits(self, question: Question, workers: int) -> Settings:
         return replace(self.settings(question.seconds), workers=workers, work=question.work)
@@ -155,10 +177,11 @@ class Asker:
         found = timetable(
             self.whole,
             self._named(question.parts),
-            replace(self._limits(question, workers), light=question.kind != "all", climb=question.climb),
+            replace(self._limits(question, workers), light=question.kind != "all"),
             None if np.isinf(room) else Decimal(room),
             free=question.kind != "all",
             exact=bool(known),
+            any_will_do=question.any_will_do,
             known=known,
         )
         bound = None if found.bound is None else float(found.bound)

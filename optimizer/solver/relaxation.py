@@ -46,13 +46,16 @@ SAFE = 1e-6
 """Relative margin by which a bound in floating point is lowered."""
 
 
+REFUTED = "the node-day relaxation was proved infeasible by HiGHS and by CP-SAT"
+"""The proof that there is no plan."""
+
 HALF = 0.5
 """Above it a Boolean is 1."""
 
 USED_UP = 0.98
 """Share of a budget from which on it is used up: whole orders seldom leave less."""
 
-ROUGH = 0.01
+ROUGHLY = 0.01
 """Relative gap at which the relaxation of a first proof may stop: that there is no plan shows before, and its dual bound holds."""
 
 
@@ -102,9 +105,11 @@ class RelaxedModel:
 
 def relaxed(problem: Problem, settings: Settings, *, bounded: bool = True) -> Relaxed:
     """Return a bound on every plan of a problem (where it is asked for), or the proof that there is none."""
-    if not applies(problem):
-        return Relaxed("unknown")
-    model = relaxed_model(problem)
+    return proven(relaxed_model(problem), settings, bounded=bounded) if applies(problem) else Relaxed("unknown")
+
+
+def proven(model: RelaxedModel, settings: Settings, *, bounded: bool = True) -> Relaxed:
+    """Return what a relaxation proves of every plan: a bound (where it is asked for), or that there is none."""
     light = replace(settings, light=True)
     status, bound, values = lower_bound(model.builder.model, model.objective if bounded else {}, light)
     if status == "infeasible":
@@ -158,11 +163,10 @@ def first_proof(problem: Problem, settings: Settings, *, bounded: bool = True) -
     """
     if problem.windows is None:
         return FirstProof(None)
-    found = relaxed(problem, replace(settings, gap=ROUGH), bounded=bounded)
+    found = relaxed(problem, replace(settings, gap=ROUGHLY), bounded=bounded)
     if found.outcome != "infeasible":
         return FirstProof(None, found.bound, found.places, found.short)
-    proof = "the node-day relaxation was proved infeasible by HiGHS and by CP-SAT"
-    return FirstProof(Found("infeasible", None, None, "highs", proof))
+    return FirstProof(Found("infeasible", None, None, "highs", REFUTED))
 
 
 def applies(problem: Problem) -> bool:
@@ -224,11 +228,12 @@ def excerpt(whole: RelaxedModel, places: Mapping[str, str], *, open_to_all: str 
     everything = len(places) == len(whole.builder.frame.scenario.workloads)
     near = (name for name in whole.rows if name is None or name in used or anywhere)
     rows = (old.rows[position] for position in sorted({position for name in near for position in whole.rows[name]}))
-    model.rows = [
-        row
+    left = (
+        replace(row, terms=tuple(term for term in row.terms if not gone[term[0]]))
         for row in rows
-        if (everything or row.rule not in ELSEWHERE) and any(not gone[index] for index, _ in row.terms)
-    ]
+        if everything or row.rule not in ELSEWHERE
+    )
+    model.rows = [row for row in left if row.terms]
     builder = replace(whole.builder, model=model)
     return replace(whole, builder=builder)
 

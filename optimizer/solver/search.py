@@ -9,10 +9,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from itertools import islice
+from itertools import chain, islice
 from math import ceil, prod
 from typing import Literal
 
@@ -21,19 +21,20 @@ import numpy as np
 from optimizer.cost.choice import Choice
 from optimizer.errors import InternalError
 from optimizer.solver.audit import ask_again, audited
-from optimizer.solver.backend import Answer, Backend, Settings, SolveInterrupted
+from optimizer.solver.backend import Backend, Settings, SolveInterrupted
 from optimizer.solver.bounds import MARGIN, bounder
 from optimizer.solver.columns import Blocks, Columns, field_of, first_of, guessed, listed, promising, reduced
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.effort import Effort, Solved, better, digits, major
 from optimizer.solver.found import Found, Proof, SearchInterrupted, SolverName
 from optimizer.solver.highs import Highs
-from optimizer.solver.improve import Improver, Solve, first_menus
+from optimizer.solver.improve import Improver, Known, Planned, Solve, first_menus
 from optimizer.solver.menus import Menu, of_menu
 from optimizer.solver.model import CompactModel, build_model
 from optimizer.solver.outlook import Outlook
 from optimizer.solver.prices import may_be_priced, some_prices
 from optimizer.solver.problem import Problem, Profile
+from optimizer.solver.unique import unique_answer
 
 PROMISING = 24
 """Profiles of the first model: enough to hold a near-optimal plan, few enough to solve at once."""
@@ -67,9 +68,6 @@ ROUGHLY = 0.05
 
 PATIENCE = 4
 """Parts of a problem without a better plan, in a row and for each run, after which none is looked for."""
-
-PATIENCE_AT_FIRST = 2
-"""The same for a plan that is only to begin with."""
 
 PROVEN_ASSIGNMENTS = 2_000_000
 """Most assignments of runs to pools of which a proof is likely: of more, better plans are looked for first, in half the
@@ -143,16 +141,16 @@ def _staged(problem: Problem, solver: Backend, effort: Effort, *, unique: bool, 
         return answer
     best = best or _first_plan(problem, blocks, menus, solver, effort)
     if prod(len(blocks.field.pools_of(run)) for run in range(len(blocks.field.names))) > PROVEN_ASSIGNMENTS:
-        best = _improved(improver, best, solver, effort.half(), PATIENCE)
+        best = _improved(improver, best, solver, effort.half())
     least = guessed(blocks) if len(blocks.field.names) <= FEW_RUNS else improver.guessed()
     tried = _Tried(best=best)
     *near, last = _cutoffs(least, best)
     if not _closed(tried, blocks, near, problem, solver, effort):
         if _cutoff(tried.best) > least + SHARES[-1] * abs(least):  # the better the plan, the less is left to try
-            tried.best = _improved(improver, tried.best, solver, effort.at_most(SECONDS_TO_IMPROVE), PATIENCE)
+            tried.best = _improved(improver, tried.best, solver, effort.at_most(SECONDS_TO_IMPROVE))
         _closed(tried, blocks, [last], problem, solver, effort)
     if not tried.columns.complete:
-        tried.best = _improved(improver, tried.best, solver, effort, PATIENCE)
+        tried.best = _improved(improver, tried.best, solver, effort)
     columns = replace(tried.columns, bound=max(tried.columns.bound, tried.proven))
     _bounds_hold(tried.final, tried.best, columns)
     return _judged(tried.final, tried.best, columns, solver, effort, unique=unique)
@@ -228,7 +226,7 @@ def _unguided(problem: Problem, solver: Backend, effort: Effort, *, unique: bool
     blocks = Blocks(field_of(problem), effort.at_most(SECONDS_TO_LIST).ends)
     improver = Improver(problem, blocks.field, effort.settings.seed)
     best = _improved(
-        improver, _first_plan(problem, blocks, _menus(blocks, effort), solver, effort), solver, effort.half(), PATIENCE
+        improver, _first_plan(problem, blocks, _menus(blocks, effort), solver, effort), solver, effort.half()
     )
     every = reduced(blocks, np.inf)
     columns = replace(every, bound=-np.inf, complete=every.complete and len(every) <= MOST_COLUMNS)
@@ -252,14 +250,23 @@ def first_choice(problem: Problem, settings: Settings) -> Choice | None:
     return None if found is None else found.model.choice(found.answer.values)
 
 
-def good_plan(problem: Problem, name: SolverName, settings: Settings, known: Columns | None) -> Found | None:
-    """Return a good plan of a problem whose runs are not listed, without a bound; None when none was found in time.
+def good_plans(
+    problem: Problem,
+    name: SolverName,
+    settings: Settings,
+    known: Columns | None,
+    patience: int,
+    elsewhere: Callable[[], Known | None],
+) -> Iterator[Found]:
+    """Yield better and better plans of a problem whose runs are not listed, without a bound; none when none is found in time.
 
     Args:
         problem: The problem.
         name: Solver of the compact model.
         settings: Its settings.
         known: Schedules of a plan to begin with; None: one is looked for.
+        patience: Parts of the problem without a better plan, in a row and for each run, after which none is looked for.
+        elsewhere: Returns the best plan found elsewhere, if any.
     """
     solver, effort = backend(name), Effort.starting(settings)
     blocks = Blocks(field_of(problem), effort.ends)
@@ -267,11 +274,15 @@ def good_plan(problem: Problem, name: SolverName, settings: Settings, known: Col
         first = _first_plan(problem, blocks, _menus(blocks, effort), solver, effort)
     else:
         first = _solve(listed(problem, blocks.field.outlook, known), solver, effort.on_a_part())
-    best = _improved(Improver(problem, blocks.field, settings.seed), first, solver, effort, PATIENCE_AT_FIRST)
-    if best is None or not best.answer.values:
-        return None
-    choice = best.model.choice(best.answer.values)
-    return Found("feasible", choice, best.value, solver.name, "the best plan of neighbourhoods")
+    if first is None or not first.answer.values:
+        return
+    improver = Improver(problem, blocks.field, settings.seed)
+    best: Planned = first
+    solve: Solve[Planned] = _over_menu(solver, effort)
+    for one in chain([best], improver.improved(best, solve, patience * len(improver.spots.runs), elsewhere)):
+        yield Found("feasible", one.choice, one.value, solver.name, "the best plan of neighbourhoods")
+        if effort.is_over:
+            return
 
 
 def best_of(
@@ -333,12 +344,17 @@ def _over_menu(solver: Backend, effort: Effort) -> Solve[Solved]:
     return solve
 
 
-def _improved(improver: Improver, best: Solved | None, solver: Backend, effort: Effort, patience: int) -> Solved | None:
+def _improved(improver: Improver, best: Solved | None, solver: Backend, effort: Effort) -> Solved | None:
     """Return a plan no worse than one, after a search in its neighbourhoods."""
     if best is None:
         return None
-    patience *= len(improver.spots.runs)
-    return improver.improved(best, _over_menu(solver, effort), lambda: effort.is_over, patience)
+    improving = improver.improved(best, _over_menu(solver, effort), PATIENCE * len(improver.spots.runs))
+    while not effort.is_over:
+        found = next(improving, None)
+        if found is None:
+            break
+        best = found
+    return best
 
 
 def _judged(
@@ -444,7 +460,7 @@ def _conclude(
             raise InternalError(f"{solver.name} calls {final.value} optimal and found {first.value} before")
         if unique:
             ask_again(answer, model.linear, model.objectives()[0], _other(solver), effort.left(model))
-        values = _unique(model, answer, effort.settings).values if unique else answer.values
+        values = unique_answer(model, answer, effort.settings).values if unique else answer.values
         runs = len(model.builder.chosen)
         proof = f"{solver.name} proved the compact model of {runs} runs; {dropped} runs cost more by their bound"
         return Found("optimal", model.choice(values), final.value, solver.name, proof)
@@ -482,17 +498,3 @@ def _confirm_infeasible(model: CompactModel, solver: Backend, effort: Effort) ->
             proof = f"proved infeasible by {solver.name} and by {other.name}"
             return Found("infeasible", None, None, solver.name, proof)
     return Found("unknown", None, None, solver.name, f"{solver.name} proved it infeasible, no other solver finished")
-
-
-def _unique(model: CompactModel, answer: Answer, settings: Settings) -> Answer:
-    """Fix each objective at its optimum and minimise the next: CP-SAT with one worker, since ties need exact integers."""
-    objectives = model.objectives()
-    single = replace(settings, workers=1, progress=None, time_limit_s=None, gap=0.0)
-    current = answer
-    for fixed, following in zip(objectives, objectives[1:], strict=False):
-        model.linear.add("unique", "fixed objective", fixed.items(), upper=model.linear.value(fixed, current.values))
-        found = CpSat().solve(model.linear, following, replace(single, hint=current.values))
-        if found.outcome != "optimal":
-            raise InternalError(f"a proven plan was lost while breaking ties ({found.outcome})")
-        current = found
-    return current

@@ -37,6 +37,8 @@ def sampled(
         plan: Schedules in hand, about like which there are samples too; runs that follow others start near theirs.
     """
     days = {run: start for one in plan for run, start, _ in one.runs}
+    if {run for run, _ in field.slots} < {*range(len(field.names))}:
+        return []
     rooms = {True: _Rooms(field, _windows(field), draw), False: _Rooms(field, spans(field, draw, days or None), draw)}
     found: list[Packed] = []
     for closed, room in rooms.items():

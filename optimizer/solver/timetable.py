@@ -37,6 +37,11 @@ COARSER = 3
 ROUNDING = Decimal("1e-7")
 """Relative margin for what is rounded in those."""
 
+CROWDED = 4
+"""Runs in a pool from which on it is told in which segments of time each is: with fewer that costs more than it gains."""
+
+_WHEN = ("before", "during", "after")
+
 Var = cp_model.IntVar
 
 
@@ -98,6 +103,7 @@ def timetable(
     *,
     free: bool = False,
     exact: bool = False,
+    any_will_do: bool = False,
     known: Sequence[Timetable] = (),
 ) -> Timed:
     """Return the least cost of runs in given pools, at most a cutoff.
@@ -110,6 +116,8 @@ def timetable(
         free: Whether the bound holds for these pools alone, whatever else runs there or before: runs may then start on
             any day, and only these pools are paid.
         exact: Whether what runs draw is priced by the days they are, not as late as they may be.
+        any_will_do: Whether any timetable within the cutoff will do: that there is none shows far sooner than what the
+            least costs.
         known: Timetables that are left out, because what they cost is known.
     """
     relaxation, frame = excerpt(whole, places), whole.builder.frame
@@ -122,22 +130,23 @@ def timetable(
     for number, other in enumerate(known):
         _another(native, runs, other, number)
     cost = _cost(native, variables, relaxation, runs, everything=not free, exact=exact)
-    solver, timed = _least(native, cost, relaxation, settings, cutoff)
+    solver, timed = _least(native, cost, relaxation, settings, cutoff, any_will_do=any_will_do)
     if timed.outcome not in ("optimal", "feasible"):
         return timed
     return replace(timed, runs={one.stay.workload: _placed(one, solver) for one in runs})
 
 
-def reduced_cost(whole: RelaxedModel, pool: str, prices: Mapping[str, Decimal], settings: Settings) -> Timed:
-    """Return the least of what any set of runs costs in a pool less their prices, at most nothing.
-
-    Any set of runs costs there at least the sum of their prices and this, whatever else runs elsewhere or before.
+def is_dearer(whole: RelaxedModel, pool: str, prices: Mapping[str, Decimal], settings: Settings) -> Timed:
+    """Return whether any set of runs costs no less in a pool than their prices, whatever else runs elsewhere or before.
 
     Args:
         whole: The relaxation of the problem.
         pool: Name of the pool.
         prices: Workload -> price of the run, in major units.
         settings: Solver settings.
+
+    Returns:
+        ``infeasible``: no set costs less. Else a set that costs less, in its timetable, or nothing.
     """
     relaxation = excerpt(whole, {}, open_to_all=pool)
     native, variables = translate(relaxation.builder.model, {})
@@ -146,9 +155,8 @@ def reduced_cost(whole: RelaxedModel, pool: str, prices: Mapping[str, Decimal], 
     paid = [-int(price.to_integral_value(ROUND_CEILING)) for price in dear]
     here = [variables[one.stay.here] for one in runs]
     cost = _cost(native, variables, relaxation, runs, everything=False, exact=False)
-    less = cp_model.LinearExpr.sum([cost, cp_model.LinearExpr.weighted_sum(here, paid)])
-    _, found = _least(native, less, relaxation, settings, Decimal(0))
-    return found if found.bound is None else replace(found, bound=found.bound - ROUNDING * sum(prices.values()))
+    less = cp_model.LinearExpr.sum([cost, cp_model.LinearExpr.weighted_sum(here, paid), 1])
+    return _least(native, less, relaxation, settings, Decimal(0), any_will_do=True)[1]
 
 
 def _runs(
@@ -162,6 +170,8 @@ def _runs(
     for ground in model.grounds:
         here = [stay for stay in ground.stays if takes(stay, ground.pool.name)]
         own = [_run(native, variables, ground, stay, frame) for stay in here]
+        for one in own if len(own) >= CROWDED else ():
+            _while_it_runs(native, variables, one, frame)
         if own:
             _at_once(native, variables, model, ground, own)
         found += own
@@ -175,16 +185,21 @@ def _least(
     model: RelaxedModel,
     settings: Settings,
     cutoff: Decimal | None,
+    *,
+    any_will_do: bool,
 ) -> tuple[cp_model.CpSolver, Timed]:
     """Return what CP-SAT says of the least cost, at most a cutoff, without a schedule; and the solver, which knows one."""
     if cutoff is not None:
         native.add(cost <= int(cutoff.scaleb(model.digits)))
-    native.minimize(cost)
+    if not any_will_do:
+        native.minimize(cost)
     solver, outcome, interrupted = run(native, settings)
     bound = Decimal(int(solver.response_proto.inner_objective_lower_bound)).scaleb(-model.digits)
     least = cutoff if outcome == "infeasible" else bound - ROUNDING * abs(bound)
-    if outcome == "unknown" and not bound:  # stopped before it knows any, CP-SAT says 0
-        least = None
+    if any_will_do and outcome == "optimal":
+        outcome = "feasible"
+    if outcome != "infeasible" and (any_will_do or (outcome == "unknown" and not bound)):
+        least = None  # stopped before it knows any, CP-SAT says 0
     return solver, Timed(outcome, least, {}, interrupted)
 
 
@@ -220,6 +235,28 @@ def _run(native: cp_model.CpModel, variables: Sequence[Var], ground: Ground, sta
         native.add(used == sum(nodes * days * chosen for (nodes, days), chosen in modes.items()))
     interval = native.new_optional_interval_var(start, size, end, here, f"run {stay.workload}")
     return _Run(stay, ground, modes, start, end, interval)
+
+
+def _while_it_runs(native: cp_model.CpModel, variables: Sequence[Var], one: _Run, frame: Frame) -> None:
+    """A run takes node-days in a segment of time only if it neither ends before it nor starts after it.
+
+    Booleans for that let the linear relaxation know what is decided about the days of the run.
+    """
+    here, most = variables[one.stay.here], max(nodes for nodes, _ in one.modes)
+    earlier = None
+    for (first, last), index in sorted(one.stay.days.items()):
+        begin, end = (first - frame.today).days, (last - frame.today).days
+        before, during, after = (native.new_bool_var(f"{one.stay.workload} {w} {first}") for w in _WHEN)
+        native.add(before + during + after == here)
+        native.add(one.end <= begin).only_enforce_if(before)
+        native.add(one.start <= end).only_enforce_if(during)
+        native.add(one.end > begin).only_enforce_if(during)
+        native.add(one.start > end).only_enforce_if(after)
+        native.add(variables[index] <= most * (end - begin + 1) * during)
+        if earlier is not None:
+            native.add_implication(earlier[0], before)
+            native.add_implication(after, earlier[1])
+        earlier = before, after
 
 
 def _in_order(native: cp_model.CpModel, variables: Sequence[Var], runs: Sequence[_Run], frame: Frame) -> None:

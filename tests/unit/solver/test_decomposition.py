@@ -17,17 +17,19 @@ from optimizer.errors import InternalError
 from optimizer.solver import decomposition as decomposition_module
 from optimizer.solver import profiles as profiles_module
 from optimizer.solver import questions as questions_module
+from optimizer.solver import timetable as timetable_module
 from optimizer.solver.assemble import priced
 from optimizer.solver.backend import Settings
+from optimizer.solver.by_pools import decomposed, is_decomposable
 from optimizer.solver.cpsat import run as run_cpsat
 from optimizer.solver.cpsat import stop_in
-from optimizer.solver.decomposition import Decomposition, decomposed, is_decomposable
+from optimizer.solver.decomposition import Decomposition
 from optimizer.solver.enumerate import enumerate_plans
 from optimizer.solver.found import Found, SearchInterrupted
-from optimizer.solver.parts import PartBounds, cheapest, pairs_of, runs_of
+from optimizer.solver.parts import PartBounds, cheapest, pairs_of
 from optimizer.solver.questions import TIMED, Answered, Asker, Question, Queue
-from optimizer.solver.relaxation import relaxed_model
-from optimizer.solver.timetable import Timed, reduced_cost, timetable
+from optimizer.solver.relaxation import REFUTED, relaxed_model
+from optimizer.solver.timetable import Timed, is_dearer, timetable
 from tests.property.instances import Instance, several
 from tests.unit.cost.world import purchase, quote
 from tests.unit.solver.deciding import prepared
@@ -102,50 +104,66 @@ def test_a_timetable_never_costs_more_than_the_cheapest_plan_in_its_pools(runs, 
 
 
 @pytest.mark.parametrize(("runs", "offers", "policy"), WORLDS)
-def test_no_runs_cost_less_than_their_prices_and_the_reduced_cost_of_their_pool(runs, offers, policy, monkeypatch):
-    """For prices of all sizes: of every plan, priced exactly; and it is the least over all sets, each timed by itself."""
+def test_runs_are_dearer_in_a_pool_than_their_prices_only_where_each_set_is(runs, offers, policy, monkeypatch):
+    """For prices of all sizes: against every set, timed by itself; and no plan whose pools are all dearer costs less."""
     world = world_of(runs, offers, policy)
     plans = least_costs(fully_listed(world, monkeypatch))
     whole, names = relaxed_model(unlisted(world, monkeypatch)), list(world.scenario.workloads)
-    dearest, below = max(plans.values()), 0
+    dearest, met = max(plans.values()), Counter()
     for first, second in product((0.0, 0.2, 0.5, 1.1), repeat=2):
         prices = dict(zip(names, (Decimal(first * dearest), Decimal(second * dearest)), strict=True))
-        found = {}
+        dearer = set()
         for ground in whole.grounds:
-            answer = reduced_cost(whole, ground.pool.name, prices, replace(QUICK, climb=True))
+            outcome = is_dearer(whole, ground.pool.name, prices, QUICK).outcome
             here = [stay.workload for stay in ground.stays]
             sets = [own for size in range(1, 3) for own in combinations(here, size)]
             timed = [(own, timetable(whole, dict.fromkeys(own, ground.pool.name), QUICK, free=True)) for own in sets]
-            costs = [one.bound - sum(prices[run] for run in own) for own, one in timed if one.outcome == "optimal"]
-            least, small = float(min([Decimal(0), *costs])), 0.02 + 2e-7 * dearest
-            assert float(answer.bound) <= least + small
+            less = [one.bound - sum(prices[run] for run in own) for own, one in timed if one.outcome == "optimal"]
+            least, small = float(min(less, default=Decimal("inf"))), 0.02 + 2e-7 * dearest
+            assert outcome == "feasible" or least >= -small
             if offers != "term":  # of all runs there it is also known that none follows another from elsewhere
-                assert float(answer.bound) >= least - small
-            found[ground.pool.name] = float(answer.bound)
-            below += answer.bound < -1
+                assert outcome == "infeasible" or least <= small
+            met[outcome] += 1
+            dearer |= {ground.pool.name} if outcome == "infeasible" else set()
         for plan, cost in plans.items():
-            pools = {one.pool for one in plan}
-            assert cost >= sum(float(price) for price in prices.values()) + sum(found[pool] for pool in pools) - 0.01
-    assert below
+            if {one.pool for one in plan} <= dearer:
+                assert cost >= sum(float(price) for price in prices.values()) - 0.01
+    assert met["infeasible"]
+    assert met["feasible"]
 
 
-def test_prices_of_runs_are_no_more_than_any_set_costs_and_lift_what_is_dearer(monkeypatch):
+def test_prices_of_runs_are_no_more_than_any_set_costs_and_lift_what_is_cheaper(monkeypatch):
     """Dearest in all: some sets of parts that hold every run cost just their prices, as linear programs have it."""
     bounds = PartBounds(field(world_of("three", "two pools", "idle"), monkeypatch), 0.0)
     prices = bounds.prices()
-    assert all(sum(prices[run] for run in runs_of(part)) <= value + 1e-6 for part, value in bounds.least.items())
-    tight = {
-        run
-        for part, value in bounds.least.items()
-        for run in runs_of(part)
-        if sum(prices[one] for one in runs_of(part)) >= value - 1e-6
-    }
-    assert tight == {0, 1, 2}
-    before = dict(bounds.least)
-    bounds.lift(0, [2 * price for price in prices], -5.0)
-    for part, value in bounds.least.items():
-        lifted = 2 * sum(prices[run] for run in runs_of(part)) - 5 if part[1] == 0 else -np.inf
-        assert value == max(before[part], lifted)
+    paid = bounds.of_prices(prices)
+    assert paid[0b101] == pytest.approx(prices[0] + prices[2])
+    assert (paid[:, None] <= bounds.least + 1e-6).all()
+    tight = np.flatnonzero((paid[:, None] >= bounds.least - 1e-6).any(axis=1))
+    assert {run for mask in tight for run in range(3) if mask >> run & 1} == {0, 1, 2}
+    before = bounds.least.copy()
+    bounds.lift(0, [2 * price for price in prices])
+    assert (bounds.least[:, 0] == np.maximum(before[:, 0], 2 * paid)).all()
+    assert (bounds.least[:, 1:] == before[:, 1:]).all()
+
+
+@pytest.mark.parametrize(("runs", "offers", "policy"), [WORLDS[0], WORLDS[1], WORLDS[5]])
+def test_that_a_timetable_fits_some_room_is_told_right(runs, offers, policy, monkeypatch):
+    """Also where it is told in which segments of time runs are: none below the least cost, one at it."""
+    monkeypatch.setattr(timetable_module, "CROWDED", 1)
+    world = world_of(runs, offers, policy)
+    plans = least_costs(fully_listed(world, monkeypatch))
+    whole, names = relaxed_model(unlisted(world, monkeypatch)), list(world.scenario.workloads)
+    for pools in {tuple(one.pool for one in plan) for plan in plans}:
+        places = dict(zip(names, pools, strict=True))
+        monkeypatch.setattr(timetable_module, "CROWDED", 99)
+        least = timetable(whole, places, QUICK).bound
+        monkeypatch.setattr(timetable_module, "CROWDED", 1)
+        assert timetable(whole, places, QUICK).bound == least
+        below = timetable(whole, places, QUICK, least - 1, any_will_do=True)
+        assert (below.outcome, below.bound, below.runs) == ("infeasible", least - 1, {})
+        at = timetable(whole, places, QUICK, least + 1, any_will_do=True)
+        assert (at.outcome, at.bound, set(at.runs)) == ("feasible", None, set(names))
 
 
 def test_bought_nodes_are_timed_exactly_and_a_known_timetable_is_left_out():
@@ -203,6 +221,30 @@ def test_what_it_proves_is_the_true_optimum(is_many, monkeypatch):
     assert not met["infeasible", "optimal"]
 
 
+def test_many_runs_that_no_pool_can_hold_are_refuted_by_the_relaxation(monkeypatch):
+    """One node for two runs of 100 days that must be over in 150: too few node-days, which HiGHS and CP-SAT prove."""
+    monkeypatch.setattr(decomposition_module, "MANY_RUNS", 2)
+    runs = {name: run((1, 100), deadline="2027-05-30") for name in ("a", "b")}
+    problem = unlisted(program(quote(purchase(9000, units={"max": 1})), runs), monkeypatch)
+    found = decomposed(problem, "auto", QUICK, unique=False)
+    assert (found.status, found.proof) == ("infeasible", REFUTED)
+
+
+def test_plans_of_many_runs_are_found_beside_bounds(monkeypatch):
+    """Though no timetable of all runs is ever found: the plan is the best there is, and its bound is below it."""
+    monkeypatch.setattr(decomposition_module, "MANY_RUNS", 2)
+    problem = unlisted(world_of("three", "two pools", "idle"), monkeypatch)
+    truth, real = decomposed(problem, "auto", QUICK, unique=False), Asker.answer
+
+    def no_timetable(self, question, workers):
+        return Answered(TIMED, "unknown", None) if question.kind == "all" else real(self, question, workers)
+
+    monkeypatch.setattr(Asker, "answer", no_timetable)
+    found = decomposed(problem, "auto", replace(QUICK, time_limit_s=8), unique=False)
+    assert float(priced(found.choice, problem.frame).npv) == pytest.approx(float(truth.bound), abs=0.01)
+    assert found.bound <= truth.bound
+
+
 def test_assignments_come_in_order_of_their_bounds(monkeypatch):
     """Against all of them; no pool is in one twice."""
     known = field(world_of("three", "two pools", "idle"), monkeypatch)
@@ -232,7 +274,7 @@ def test_what_is_stopped_has_a_bound_below_the_optimum(monkeypatch):
     search = Decomposition(problem, "auto", QUICK, unique=False)
     told = []
     search.settings = replace(QUICK, progress=lambda *one: told.append(one))
-    looks = iter(range(2))
+    looks = iter(range(6))
     monkeypatch.setattr(Decomposition, "_is_over", lambda _: next(looks, None) is None)
     found = search.run()
     assert found.status in ("feasible", "optimal")
@@ -380,8 +422,7 @@ def test_stopping_ends_what_is_looked_for():
 def test_a_plan_below_its_bounds_is_no_answer(monkeypatch):
     problem = unlisted(world_of("two", "bought", "idle"), monkeypatch)
     search = Decomposition(problem, "auto", QUICK, unique=False)
-    for part in search.bounds.least:
-        search.bounds.least[part] *= 100
+    search.bounds.least *= 100
     with pytest.raises(InternalError, match="bounds of its runs"):
         search.run()
 

@@ -7,6 +7,7 @@ import signal
 import time
 from dataclasses import replace
 from decimal import Decimal
+from itertools import islice
 
 import pytest
 
@@ -17,7 +18,7 @@ from optimizer.solver.columns import field_of
 from optimizer.solver.cpsat import CpSat
 from optimizer.solver.effort import Effort, Solved
 from optimizer.solver.found import SearchInterrupted
-from optimizer.solver.improve import Improver, first_menus
+from optimizer.solver.improve import Improver, Known, first_menus
 from optimizer.solver.menus import Spots, of_menu, spots_of
 from optimizer.solver.planner import decide
 from optimizer.solver.plans import checked_choice, objective_value
@@ -62,7 +63,7 @@ def test_plans_of_small_programs_are_improved_to_the_best_there_is(offers, runs,
             (solved(of_menu(problem, improver.spots.field, menu)) for menu in first_menus(improver.spots.field, 0)),
         )
     )
-    best = improver.improved(found, solved, lambda: False, 20)
+    *_, best = improver.improved(found, solved, 20)
     assert best.value is not None
     assert found.value is not None
     assert exact <= best.value <= found.value
@@ -105,10 +106,18 @@ def test_the_plan_in_hand_is_kept_where_no_part_gives_a_better_one():
         asked.append(below)
         return None
 
-    assert improver.improved(first, fails, lambda: False, 5) is first
+    assert list(improver.improved(first, fails, 5)) == [first] * 5
     assert asked == [first.value] * 5
-    assert improver.improved(first, fails, lambda: True, 5) is first
-    assert len(asked) == 5
+
+
+def test_a_better_plan_from_elsewhere_is_taken_up():
+    problem = prepared(instance(0, SMALL)).problem
+    improver = Improver(problem, field_of(problem), seed=0)
+    first = solved(of_menu(problem, improver.spots.field, next(first_menus(improver.spots.field, 0))))
+    better, asked = Known(first.value - 1, first.choice), []
+    found = improver.improved(first, lambda _, below: asked.append(below), 3, lambda: better if asked else None)
+    assert list(found) == [first, better, better, better]
+    assert asked == [first.value, *[first.value - 1] * 3]
 
 
 def improved(world: Frame, seed: int, parts: int) -> list[tuple[Decimal, str]]:
@@ -134,8 +143,7 @@ def improved(world: Frame, seed: int, parts: int) -> list[tuple[Decimal, str]]:
             ),
         )
     )
-    rounds = iter(range(parts))
-    improver.improved(first, solve, lambda: next(rounds, None) is None, parts)
+    list(islice(improver.improved(first, solve, parts), parts))
     return found
 
 
