@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from optimizer.engine.collectives import bandwidth, gather_seconds
 from optimizer.engine.layouts import LayoutArrays
-from optimizer.engine.memory import memory, peak_bytes
+from optimizer.engine.memory import memory, peak_bytes, stage_parameters
 from optimizer.engine.parameters import parameters
 from optimizer.engine.predict import predict
 from optimizer.engine.setup import Setup
@@ -78,19 +78,21 @@ def test_more_of_any_rate_never_makes_experts_slower(layout: Layout, part: str, 
 @given(expert_layouts())
 @settings(max_examples=60, deadline=None)
 def test_all_ranks_of_a_replica_hold_at_least_the_model(layout: Layout):
-    """What one stage holds, times its ranks, is the stage: dense parts repeat per expert rank, experts never get lost."""
+    """Experts never get lost: the stage that holds most, times the stages, is no less than the model.
+
+    The stage that is reported is the one of the highest peak, which may hold fewer weights than the mean.
+    """
     subject = setup(architecture="deepseek-v3")
     held = layout.model_copy(update={"sharding_stage": 0})
-    row = predict(subject, held)
     counts = subject.parameters
     experts = counts.moe_layers * counts.routed / (layout.expert_parallel * layout.expert_tensor_parallel)
     rest = (counts.total - counts.moe_layers * counts.routed) / layout.tensor_parallel
-    weights = row.memory["weights"] * 1e9 / subject.recipe.weights_bytes
-    assert (
-        weights * layout.pipeline_parallel
-        >= (experts + rest) * (1 - 1e-9) - 129_280 * 7168 * 2 / layout.tensor_parallel
-    )
+    most = stage_parameters(subject, LayoutArrays.of(held)).total.item()
+    assert most * layout.pipeline_parallel >= (experts + rest) * (1 - 1e-9)
+    weights = predict(subject, held).memory["weights"] * 1e9 / subject.recipe.weights_bytes
     assert weights <= (experts + rest) * 1.05  # prediction layer, padded tables
+    if layout.pipeline_parallel == 1:
+        assert weights >= most * (1 - 1e-9)
 
 
 @given(expert_layouts())
