@@ -22,11 +22,12 @@ import numpy as np
 from optimizer.cost.frame import Frame
 from optimizer.errors import InternalError
 from optimizer.solver.backend import MOMENT, Settings
+from optimizer.solver.cells import Round
 from optimizer.solver.columns import Columns, field_of
 from optimizer.solver.found import Found, SearchInterrupted, SolverName
 from optimizer.solver.improve import Known
 from optimizer.solver.outlook import Outlook
-from optimizer.solver.parts import Cheap, Part, PartBounds, Parts, cheapest, pairs_of, runs_of
+from optimizer.solver.parts import Cell, Cheap, Part, PartBounds, Parts, cheapest, pairs_of, runs_of
 from optimizer.solver.problem import Problem
 from optimizer.solver.questions import RELAXED, TIMED, Answered, Asker, Question, Queue
 from optimizer.solver.relaxation import REFUTED, relaxed_model
@@ -52,17 +53,14 @@ LARGE = 3
 MANY_RUNS = 6
 """Runs from which on bounds are raised by prices first: of fewer, the sets that matter are soon asked for one by one."""
 
-STEP_OF_PRICES = 0.03
-"""Share by which prices are above what the runs must cost: each round of questions raises the bound of all runs by it."""
-
 SHARE_OF_RELAXATION = 0.2
-"""Most of the time limit for the relaxation of many runs."""
+"""Most of the time limit for whether the relaxation of many runs leaves any plan."""
+
+WORTH_A_ROUND = 0.005
+"""Share by which a round of prices must raise the bound of all plans for another to follow."""
 
 WORTH_A_STEP = 0.002
 """Share of the best plan below which the least cost of an assignment is asked for, not half the way to it."""
-
-WORK_FOR_PRICES = 2.0
-"""Longest search for runs of a pool that cost less than their prices, as CP-SAT counts its work."""
 
 WORK_FOR_THE_FIRST = 0.8
 """The same for the assignment that is tried first, for each run."""
@@ -76,8 +74,8 @@ SHARE_FOR_A_PLAN = 0.15
 SHARE_BESIDE = 0.6
 """Part of the time limit in which plans of many runs are looked for beside bounds."""
 
-SECONDS_BESIDE = 15.0
-"""Seconds for that beside the relaxation of many runs."""
+SECONDS_FOR_PLANS = 2.0
+"""Seconds for which better plans are looked for before the best of them is told."""
 
 MOST_PRICED = 12
 """Timetables of an assignment that are priced one after another, while the next may still cost less than the best plan.
@@ -129,8 +127,6 @@ class Decomposition:
     """Parts -> how often a step of their bound could not be made."""
     _looks: bool = True
     """Whether better plans are looked for besides."""
-    _floor: float = -np.inf
-    """Bound of all assignments by the relaxation."""
     _stuck: float = np.inf
     """Least bound of the assignments of which no more can be found out."""
 
@@ -184,9 +180,9 @@ class Decomposition:
         """Search until no assignment may cost less than the best plan, or the time limit."""
         queue = Queue(self.asker.answer, self.settings.workers)
         try:
-            if self.is_many and self.best is None:
-                self._relax(queue)
-            if self.is_many and self.bound < np.inf:
+            if self.is_many:
+                seconds = (self.settings.time_limit_s or np.inf) * SHARE_OF_RELAXATION
+                queue.ask([Question("possible", (), seconds=seconds)])
                 self._price(queue)
             while not self._is_over() and self._is_open(queue):
                 self._learn(*queue.next())
@@ -197,35 +193,39 @@ class Decomposition:
             queue.stop()
         return self.answer()
 
-    def _relax(self, queue: Queue) -> None:
-        """Bound all plans by the relaxation, and look for one in the pools that it takes; meanwhile for any."""
-        limit = self.settings.time_limit_s or np.inf
-        beside = Question("plan", (), seconds=min(SECONDS_BESIDE, limit * SHARE_FOR_A_PLAN))
-        for question, told in queue.each([beside, Question("whole", (), seconds=limit * SHARE_OF_RELAXATION)]):
-            self._learn(question, told)
-            self.try_places(told.places)
+    def _look(self, queue: Queue) -> None:
+        """Ask for better plans beside everything else, where runs are many."""
+        if self.is_many and self._looks:
+            queue.beside(Question("plan", (), seconds=SECONDS_FOR_PLANS))
 
     def _price(self, queue: Queue) -> None:
-        """Raise the bounds of all sets of runs, pool by pool, until in some pool they cost less, or that cannot be told."""
-        is_proven = True
-        while is_proven and not self._is_over():
-            found = cheapest(self.bounds, self._asked, self.limit)
-            self._bound_is(found)
-            answered = list(queue.each(self._prices() if found else []))
-            for question, told in answered:
-                self._learn(question, told)
-            is_proven = bool(answered) and all(told.outcome == "infeasible" for _, told in answered)
+        """Raise the bounds of all sets of runs round by round, while that raises the bound of all plans."""
+        pools = {
+            number: sum(1 << run for run, place in self.known.known if place == number)
+            for number, pool in enumerate(self.known.outlook.pools)
+            if not is_hired_alone(pool)
+        }
+        pools = {pool: runs for pool, runs in pools.items() if runs}
+        bound, gained, prices, is_proven = self._bound_now(), np.inf, Round(self.bounds, pools), True
+        while bound < self.limit and gained > WORTH_A_ROUND * abs(bound) and is_proven and not self._is_over():
+            self._ask_all(queue, prices)
+            before, bound = bound, self._bound_now()
+            gained, prices, is_proven = bound - before, prices.next(), prices.is_proven
 
-    def _prices(self) -> list[Question]:
-        """Return for each pool the question whether runs cost less there than prices above what they must cost."""
-        prices = tuple((1 + STEP_OF_PRICES) * price for price in self.bounds.prices())
-        below = np.isfinite(self.bounds.least) & (self.bounds.least < self.bounds.of_prices(prices)[:, None])
-        asked = []
-        for number, pool in enumerate(self.known.outlook.pools):
-            if below[:, number].any() and not is_hired_alone(pool):
-                every = sum(1 << run for run, place in self.known.known if place == number)
-                asked.append(Question("price", ((every, number),), work=WORK_FOR_PRICES, prices=prices))
-        return asked
+    def _ask_all(self, queue: Queue, prices: Round) -> None:
+        """Ask all questions of a round of prices, and for better plans beside."""
+        while not (self._is_over() or prices.is_over):
+            queue.ask(prices.questions(queue.room))
+            if queue.is_empty:
+                return
+            self._look(queue)
+            self._learn(*queue.next(), prices)
+
+    def _bound_now(self) -> float:
+        """Return what all runs cost at least by the bounds of sets, and tell it."""
+        found = cheapest(self.bounds, self._asked, self.limit)
+        self._bound_is(found)
+        return found[0].value if found else self.limit
 
     def _is_open(self, queue: Queue) -> bool:
         """Ask how to bound the assignments better that cost least; return whether there are any."""
@@ -233,8 +233,8 @@ class Decomposition:
             return True
         found = cheapest(self.bounds, self._asked, self.limit, queue.depth)
         self._bound_is(found)
-        better = [Question("plan", (), seconds=0.0)] if self.is_many and self._looks else []
-        queue.ask([*better, *map(self._question, found)])
+        queue.ask(map(self._question, found))
+        self._look(queue)
         return bool(found)
 
     def _good_plans(self) -> Iterator[Found]:
@@ -255,7 +255,7 @@ class Decomposition:
     def _bound_is(self, found: Sequence[Cheap]) -> None:
         """Keep and tell what every plan costs at least when these assignments cost least."""
         least = min(found[0].value if found else self.limit, self._stuck)
-        self.bound = max(self.bound, self._floor, least)
+        self.bound = max(self.bound, least)
         self._tell()
 
     def _tell(self) -> None:
@@ -264,7 +264,7 @@ class Decomposition:
             self.settings.progress(None if self.best is None else self.best.bound, bound)
 
     def _is_over(self) -> bool:
-        return self.ends is not None and time.monotonic() > self.ends
+        return self.is_refuted or (self.ends is not None and time.monotonic() > self.ends)
 
     def _left(self, seconds: float = np.inf) -> Settings:
         left = seconds if self.ends is None else min(seconds, self.ends - time.monotonic())
@@ -351,10 +351,11 @@ class Decomposition:
         work = WORK_FOR_ALL * 4 ** max(0, tried - len(lists))
         return Question("all", parts, self.limit - entry, work, known=known)
 
-    def _learn(self, question: Question, told: Answered) -> None:
+    def _learn(self, question: Question, told: Answered, prices: Round | None = None) -> None:
         """Keep what came of a question.
 
         Raises:
+            InternalError: the relaxation leaves no plan, and there is one.
             KeyboardInterrupt: Ctrl-C ended the search.
         """
         if told.interrupted:
@@ -363,13 +364,17 @@ class Decomposition:
         if question.kind == "plan":
             self._looks = told.plan is not None
             self.offer(told.plan)
-        elif question.kind == "whole":
-            self._floor = -np.inf if told.bound is None else told.bound
+        elif question.kind == "possible":
             self.is_refuted = told.outcome == "infeasible"
+            if self.is_refuted and self.best is not None:
+                raise InternalError("a plan was found where the relaxation leaves none: no answer is given")
             self.bound = np.inf if self.is_refuted else self.bound
         elif question.kind == "price":
             if told.outcome == "infeasible":
-                self.bounds.lift(parts[0][1], question.prices)
+                (may, pool), must = parts[0], question.must
+                self.bounds.lift(pool, question.prices, Cell(must, may), question.left_out)
+            if prices is not None:
+                prices.learn(question, told)
         elif question.kind == "list":
             if told.plan is not None:
                 self._hold_to_bounds(parts, told.plan)

@@ -27,13 +27,10 @@ plan."""
 SAMPLED = 10
 """Most runs whose sets are sampled: there are 2 to that power."""
 
-ROUNDS, SAMPLES = 2, 300
-"""Days between a run and the next that are tried for a first menu, and samples in each pool."""
-
 OF_SETS = 60
 """Spots of the cheapest sets in a later menu."""
 
-DRAWS = 8
+DRAWS = 12
 """Times that sets are sampled with the same plan in hand."""
 
 POOLS, LIKELY = 6, 2
@@ -42,8 +39,8 @@ POOLS, LIKELY = 6, 2
 POOLS_OF_A_RUN, AT_ONCE = 12, 6
 """Pools that a run is tried in, and how many of them at once."""
 
-MORE, LESS, LEAST = 1.5, 0.85, 0.3
-"""What the weight of a kind of part grows by with a better plan and shrinks by without, and its least."""
+MORE, LESS, LEAST = 1.5, 0.85, 0.2
+"""What the weight of a kind of part grows by with a better plan and shrinks by without, and its least; sets start with the most."""
 
 
 class Planned(Protocol):
@@ -81,13 +78,12 @@ Part = tuple[str, tuple[int, ...]]
 """A kind, and the runs or the pool it is about."""
 
 
-def first_menus(field: Field, seed: int) -> Iterator[Menu]:
+def first_menus(spots: Spots) -> Iterator[Menu]:
     """Yield menus of the cheapest sets, and of spots in the cheapest pools, each wider than the one before."""
-    spots = Spots(field, seed)
+    field = spots.field
     late = [run for run in spots.runs if field.after(run)]
-    rounds = ROUNDS if late else 1
     for most, count, starts, levels in MENUS:
-        best = spots.sets(rounds, SAMPLES, most // rounds) if len(spots.runs) <= SAMPLED else set()
+        best = spots.sets(most) if len(spots.runs) <= SAMPLED else set()
         pools = spots.pools(count) if count else []
         menu: Menu = set()
         for run, pool in sorted(field.slots):
@@ -97,10 +93,10 @@ def first_menus(field: Field, seed: int) -> Iterator[Menu]:
 
 
 def sets(spots: Spots, plan: Plan, of: Sequence[int]) -> Menu:
-    """The cheapest sets of runs among new samples; every other time with runs in their present order in time."""
+    """The cheapest sets of runs among samples: new ones, and every other time about like the plan's too."""
     if len(spots.runs) > SAMPLED:
         return set(plan)
-    best = spots.sets(1, SAMPLES, OF_SETS, plan if of[0] % 2 else ())
+    best = spots.sets(OF_SETS, plan if of[0] % 2 else ())
     return spots.trimmed(best | spots.near(plan, (-1, 0, 1)), {*plan, *best})
 
 
@@ -184,9 +180,9 @@ class Improver:
     """
 
     def __init__(self, problem: Problem, field: Field, seed: int) -> None:
-        """Start with all kinds alike."""
+        """Start with most of the weight on sets: they may change everything."""
         self.problem, self.spots = problem, Spots(field, seed)
-        self.weights = dict.fromkeys(PARTS, 1.0)
+        self.weights = dict.fromkeys(PARTS, 1.0) | {"sets": 1 / LEAST}
         self.tried: set[Part] = set()
 
     def improved(
@@ -217,7 +213,7 @@ class Improver:
 
     def guessed(self) -> float:
         """Return about what the cheapest plan costs at least: the least of sets of runs among samples."""
-        return self.spots.guessed(ROUNDS, SAMPLES)
+        return self.spots.guessed()
 
     def _next(self, plan: Plan) -> Part | None:
         """Return a part that was not tried with this plan."""

@@ -22,7 +22,7 @@ from optimizer.solver.packing import Packed
 from optimizer.solver.partitions import Field
 from optimizer.solver.problem import Problem
 from optimizer.solver.schedules import Schedules
-from optimizer.solver.sets import sampled
+from optimizer.solver.sets import Population
 
 WIDEST = 3.0
 """Nodes of the largest modes of a menu over those of the smallest that end in time."""
@@ -41,6 +41,9 @@ AFTER_ELSEWHERE = 8
 
 MOST_SPOTS = 500
 """Spots of a menu besides a plan's."""
+
+SAMPLES = 300
+"""Samples of sets in each pool at first."""
 
 
 class Spot(NamedTuple):
@@ -70,6 +73,7 @@ class Spots:
         """Take the field."""
         self.field, self.runs, self.draw = field, range(len(field.names)), Random(seed)  # noqa: S311 - reproducible
         self._alone: dict[tuple[int, int], Schedules] = {}
+        self._population: Population | None = None
 
     def end(self, spot: Spot) -> int:
         """Return the last day of a spot."""
@@ -165,43 +169,46 @@ class Spots:
         tied = one.pool == other.pool or one.workload in self.field.after(other.workload)
         return tied and one.workload != other.workload and self.end(one) + 1 == other.start
 
-    def sets(self, rounds: int, samples: int, most: int, plan: Plan = ()) -> Menu:
-        """Return the spots of the cheapest sets of runs among samples, in each round so many.
-
-        Some are about like those of a plan, if any.
-        """
-        menu: Menu = set()
+    def sets(self, most: int, plan: Plan = ()) -> Menu:
+        """Return so many spots of the cheapest sets of runs among samples: about like those of a plan, or, without one, new."""
+        fresh: Menu = set()
         late: set[tuple[int, int]] = set()
-        for _ in range(rounds):
-            fresh: Menu = set()
-            for one in self._packed(samples, plan):
-                own = {Spot(run, one.pool, start, mode) for run, start, mode in one.runs}
-                late |= {(spot.workload, one.pool) for spot in own if not self._may_start(spot, own)}
-                fresh |= {spot for spot in own if self._may_start(spot, own)}
-                if len(fresh) >= most:
-                    break
-            menu |= fresh
+        for one in self._packed(plan):
+            own = {Spot(run, one.pool, start, mode) for run, start, mode in one.runs}
+            late |= {(spot.workload, one.pool) for spot in own if not self._may_start(spot, own)}
+            fresh |= {spot for spot in own if self._may_start(spot, own)}
+            if len(fresh) >= most:
+                break
         for run, pool in sorted(late):
-            menu |= self.following(menu, [pool], [run], AFTER_ELSEWHERE, 2)
-        return menu
+            fresh |= self.following(fresh, [pool], [run], AFTER_ELSEWHERE, 2)
+        return fresh
 
-    def _packed(self, samples: int, plan: Plan) -> Iterator[Packed]:
+    def _packed(self, plan: Plan) -> Iterator[Packed]:
         """Yield the cheapest sets of runs among samples, of each in a pool the two cheapest schedules."""
-        known = [
-            Packed(0.0, pool, tuple((one.workload, one.start, one.mode) for one in plan if one.pool == pool))
-            for pool in sorted({one.pool for one in plan})
-        ]
         seen: Counter[tuple[int, int]] = Counter()
-        for _, one in sampled(self.field, samples, np.random.default_rng(self.draw.randrange(2**32)), known):
+        for _, one in self._ranked(plan):
             seen[one.pool, one.members] += 1
             if seen[one.pool, one.members] <= OF_A_SET:
                 yield one
 
-    def guessed(self, rounds: int, samples: int) -> float:
-        """Return the least that all runs cost in sets among samples; infinite where there are none."""
-        found = [sampled(self.field, samples, np.random.default_rng(self.draw.randrange(2**32))) for _ in range(rounds)]
-        constant = float(self.field.outlook.constant.min())
-        return constant + min((some[0][0] for some in found if some), default=np.inf)
+    def _ranked(self, plan: Plan) -> list[tuple[float, Packed]]:
+        """Return sets of runs after more generations, with what all runs cost that way."""
+        if len({run for run, _ in self.field.slots}) < len(self.runs):
+            return []
+        known = [
+            Packed(0.0, pool, tuple((one.workload, one.start, one.mode) for one in plan if one.pool == pool))
+            for pool in sorted({one.pool for one in plan})
+        ]
+        if self._population is None or not plan:
+            self._population = Population(self.field, SAMPLES, np.random.default_rng(self.draw.randrange(2**32)))
+        self._population.turn_to(known)
+        self._population.grow()
+        return self._population.ranked()
+
+    def guessed(self) -> float:
+        """Return about the least that all runs cost in sets among samples; infinite where there are none."""
+        ranked = self._ranked(())
+        return float(self.field.outlook.constant.min()) + (ranked[0][0] if ranked else np.inf)
 
     def _may_start(self, spot: Spot, beside: Menu) -> bool:
         """Return whether a run may start on its day: of its own, or after another one."""

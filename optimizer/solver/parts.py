@@ -7,9 +7,10 @@ assignment costs at least the sum of its parts. Bounds only rise, and a larger s
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from optimizer.solver.curves import Costs, Counts
 from optimizer.solver.highs import most_in_all
 from optimizer.solver.partitions import Block, Field
 from optimizer.solver.relaxed_terms import is_hired_alone
+from optimizer.solver.schedules import Flags
 
 _ZERO = np.zeros(1, dtype=np.int64)
 
@@ -35,6 +37,30 @@ def runs_of(part: Part) -> list[int]:
 def pairs_of(parts: Iterable[Part]) -> Block:
     """Return the (run, pool) pairs of some parts, ascending."""
     return tuple(sorted((run, part[1]) for part in parts for run in runs_of(part)))
+
+
+class Cell(NamedTuple):
+    """Sets of runs, as bits: those that hold some runs, and besides only some others.
+
+    Attributes:
+        must: The runs of every set.
+        may: Those, and the runs of some.
+    """
+
+    must: int
+    may: int
+
+    def holds(self, members: int) -> bool:
+        """Return whether a set is among them."""
+        return members & self.must == self.must and not members & ~self.may
+
+    def parted(self, prices: Sequence[float]) -> list[Cell]:
+        """Return cells of the same sets, with the two dearest open runs decided, or one; the cell where none is open."""
+        cells = [self]
+        for run in sorted(runs_of((self.may & ~self.must, 0)), key=lambda run: -prices[run])[:2]:
+            bit = 1 << run
+            cells = [part for one in cells for part in (Cell(one.must | bit, one.may), Cell(one.must, one.may & ~bit))]
+        return cells
 
 
 @dataclass
@@ -86,19 +112,28 @@ class PartBounds:
         holding = self._sets[self._sets & mask == mask]
         self.least[holding, pool] = np.maximum(self.least[holding, pool], value)
 
-    def prices(self) -> list[float]:
-        """Return a price of each run, dearest in all, of which those of no set of runs add up to more than it costs."""
-        cheapest = self.least.min(axis=1)
-        possible = np.flatnonzero(np.isfinite(cheapest))
-        return list(most_in_all(self._members[possible], cheapest[possible]))
+    def prices(self, most: Costs) -> list[float]:
+        """Return a price of each run, dearest in all, of which those of no set of runs add up to more than some values."""
+        possible = np.flatnonzero(np.isfinite(most))
+        return list(most_in_all(self._members[possible], most[possible]))
 
     def of_prices(self, prices: Sequence[float]) -> Costs:
         """Return what the prices of the runs of each set add up to."""
         return np.asarray(self._members @ np.array(prices))
 
-    def lift(self, pool: int, prices: Sequence[float]) -> None:
-        """Raise the bounds of all parts in a pool to the prices of their runs."""
-        self.least[:, pool] = np.maximum(self.least[:, pool], self.of_prices(prices))
+    def lift(self, pool: int, prices: Sequence[float], cell: Cell, left_out: Collection[int] = ()) -> None:
+        """Raise the bounds of the parts of a cell in a pool to the prices of their runs, but for some."""
+        inside = self._inside(cell)
+        inside[list(left_out)] = False
+        self.least[inside, pool] = np.maximum(self.least[inside, pool], self.of_prices(prices)[inside])
+
+    def is_below(self, pool: int, prices: Sequence[float], cell: Cell) -> bool:
+        """Return whether any possible part of a cell in a pool may cost less than its prices, by what is known."""
+        least = self.least[:, pool]
+        return bool((self._inside(cell) & np.isfinite(least) & (least < self.of_prices(prices))).any())
+
+    def _inside(self, cell: Cell) -> Flags:
+        return np.asarray((self._sets & cell.must == cell.must) & (self._sets & ~cell.may == 0))
 
     def total(self, parts: Parts) -> float:
         """Return what an assignment costs at least."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from threading import get_ident
@@ -25,9 +25,10 @@ from optimizer.solver.found import Found
 from optimizer.solver.highs import lower_bound
 from optimizer.solver.outlook import Outlook
 from optimizer.solver.parts import Parts, pairs_of
+from optimizer.solver.pricing import Market
 from optimizer.solver.problem import Problem
-from optimizer.solver.relaxation import ROUGHLY, RelaxedModel, excerpt, lowered, proven
-from optimizer.solver.timetable import Timetable, is_dearer, timetable
+from optimizer.solver.relaxation import RelaxedModel, excerpt, lowered, proven
+from optimizer.solver.timetable import Timetable, timetable
 
 SECONDS_TO_RELAX = 5.0
 """Longest search for a bound by the relaxation."""
@@ -58,8 +59,9 @@ class Question:
     """What is asked.
 
     Attributes:
-        kind: ``plan``: a better plan, whatever its pools; ``whole``: a bound of all plans by the relaxation, and the pools it takes; ``relax``: a bound of one set of runs by the relaxation of its pool; ``time``: a bound of sets by their timetable,
-            whatever else runs there; ``price``: whether any of the runs of a set cost less in its pool than their prices;
+        kind: ``plan``: a better plan, whatever its pools; ``possible``: whether the relaxation leaves any plan; ``relax``: a
+            bound of one set of runs by the relaxation of its pool; ``time``: a bound of sets by their timetable, whatever
+            else runs there; ``price``: whether any set of some runs costs less in its pool than their prices;
             ``all``: a timetable of all runs, with the limits they share; ``list``: the best plan
             of all their schedules within the room.
         parts: The sets with their pools.
@@ -69,9 +71,11 @@ class Question:
         known: Timetables of all runs that are left out; with any, energy is priced by the day.
         any_will_do: Whether any timetable within the room will do.
         prices: Price of each run, in the order of the workloads; empty except for ``price``.
+        must: Runs, as bits, that each set has that is asked about for ``price``; the part has those that may be in it.
+        left_out: Sets that are not asked about.
     """
 
-    kind: Literal["plan", "whole", "price", "relax", "time", "all", "list"]
+    kind: Literal["plan", "possible", "price", "relax", "time", "all", "list"]
     parts: Parts
     room: float = np.inf
     work: float = np.inf
@@ -79,6 +83,13 @@ class Question:
     known: Sequence[Timetable] = ()
     any_will_do: bool = False
     prices: Sequence[float] = ()
+    must: int = 0
+    left_out: Sequence[int] = ()
+
+    @property
+    def subject(self) -> tuple[str, Parts, int]:
+        """What is asked about: only one question about it is of use at a time."""
+        return self.kind, self.parts, self.must
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +102,8 @@ class Answered:
         bound: Lower bound, at most the room of the question; None when none was found.
         runs: The timetable; empty without one.
         plan: The best plan of a list, or that was found, with its value as bound.
-        places: Workload -> name of the pool that the relaxation takes; empty for other questions.
+        members: The runs, as bits, that cost less than their prices; none for other questions.
+        cost: What they cost.
         interrupted: Whether Ctrl-C ended the search.
     """
 
@@ -100,7 +112,8 @@ class Answered:
     bound: float | None
     runs: Timetable = field(default_factory=dict)
     plan: Found | None = None
-    places: Mapping[str, str] = field(default_factory=dict)
+    members: int = 0
+    cost: float = np.inf
     interrupted: bool = False
 
 
@@ -123,13 +136,14 @@ class Asker:
     settings: Callable[[float], Settings]
     best_of: BestOf
     plans: Iterator[Found]
+    _markets: dict[str, Market] = field(default_factory=dict)
 
     def answer(self, question: Question, workers: int) -> Answered:
         """Return what comes of a question; that a relaxation is infeasible is floating point, so a timetable is asked for."""
         if question.kind == "plan":
             return self._better(question)
-        if question.kind == "whole":
-            return self._whole(question, workers)
+        if question.kind == "possible":
+            return self._possible(question, workers)
         if question.kind == "price":
             return self._priced(question, workers)
         if question.kind == "list":
@@ -149,11 +163,9 @@ class Asker:
                 break
         return Answered(TIMED, "unknown", None, plan=best)
 
-    def _whole(self, question: Question, workers: int) -> Answered:
-        found = proven(self.whole, replace(self._limits(question, workers), gap=ROUGHLY))
-        bound = None if found.bound is None else float(found.bound)
-        outcome: Outcome = "infeasible" if found.outcome == "infeasible" else "unknown"
-        return Answered(RELAXED, outcome, bound, places=found.places)
+    def _possible(self, question: Question, workers: int) -> Answered:
+        found = proven(self.whole, self._limits(question, workers), bounded=False)
+        return Answered(RELAXED, "infeasible" if found.outcome == "infeasible" else "unknown", None)
 
     def _relaxed(self, question: Question, workers: int) -> Answered:
         relaxation, pool = excerpt(self.whole, self._named(question.parts)), self.places[question.parts[0][1]]
@@ -164,10 +176,25 @@ class Asker:
         return Answered(RELAXED, outcome, None if bound is None else float(lowered(bound, relaxation.digits)))
 
     def _priced(self, question: Question, workers: int) -> Answered:
-        prices = {name: Decimal(price) for name, price in zip(self.names, question.prices, strict=True)}
-        settings = replace(self._limits(question, workers), light=True)
-        found = is_dearer(self.whole, self.places[question.parts[0][1]], prices, settings)
-        return Answered(RELAXED, found.outcome, None, interrupted=found.interrupted)
+        (may, pool), names = question.parts[0], self.names
+        found = self._market(self.places[pool]).cheaper(
+            {name: Decimal(price) for name, price in zip(names, question.prices, strict=True)},
+            replace(self._limits(question, workers), light=True),
+            must=self._in(question.must),
+            never=self._in(~may),
+            left_out=[self._in(own) for own in question.left_out],
+        )
+        members = sum(1 << run for run, name in enumerate(names) if name in found.runs)
+        return Answered(RELAXED, found.outcome, None, members=members, cost=found.cost, interrupted=found.interrupted)
+
+    def _market(self, pool: str) -> Market:
+        if pool not in self._markets:
+            self._markets[pool] = Market.of(self.whole, pool)
+        return self._markets[pool]
+
+    def _in(self, members: int) -> list[str]:
+        """Return the workloads of a set."""
+        return [name for run, name in enumerate(self.names) if members >> run & 1]
 
     def _limits(self, question: Question, workers: int) -> Settings:
         return replace(self.settings(question.seconds), workers=workers, work=question.work)
@@ -215,7 +242,7 @@ class Asker:
 class Queue:
     """Questions that are looked for at the same time, and answered in the order in which they were asked.
 
-    So the same questions are asked whatever takes how long.
+    So the same questions are asked whatever takes how long; but for one that is asked beside, which is answered when it is done.
 
     Attributes:
         answer: Returns what comes of a question, with so many workers of a solver.
@@ -225,6 +252,7 @@ class Queue:
     answer: Callable[[Question, int], Answered]
     workers: int
     _asked: deque[tuple[Question, Future[Answered]]] = field(default_factory=deque)
+    _beside: tuple[Question, Future[Answered]] | None = None
 
     def __post_init__(self) -> None:
         """Start the threads."""
@@ -237,36 +265,50 @@ class Queue:
         return AHEAD * self.workers if self.workers > 1 else 1
 
     @property
+    def room(self) -> int:
+        """How many more may be asked."""
+        return self.depth - len(self._asked)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is asked that is answered in turn."""
+        return not self._asked
+
+    @property
     def is_short(self) -> bool:
         """Whether more should be asked."""
         return len(self._asked) <= self.depth // 2
 
     def ask(self, questions: Iterable[Question]) -> None:
         """Ask questions until there are enough; those that are asked already are left out."""
-        asked = {(one.kind, one.parts) for one, _ in self._asked}
+        asked = {one.subject for one, _ in self._asked}
         for question in questions:
-            if len(self._asked) < self.depth and (question.kind, question.parts) not in asked:
-                asked.add((question.kind, question.parts))
+            if len(self._asked) < self.depth and question.subject not in asked:
+                asked.add(question.subject)
                 self._asked.append((question, self._threads.submit(self.answer, question, 1)))
 
-    def each(self, questions: Sequence[Question]) -> Iterator[tuple[Question, Answered]]:
-        """Ask questions at once, when no others are; yield them in their order with their answers."""
-        self._asked.extend((one, self._threads.submit(self.answer, one, 1)) for one in questions)
-        while self._asked:
-            yield self.next()
+    def beside(self, question: Question) -> None:
+        """Ask a question that is answered whenever that is done, unless one such is looked for already."""
+        if self._beside is None:
+            self._beside = question, self._threads.submit(self.answer, question, 1)
 
     def next(self) -> tuple[Question, Answered]:
-        """Return what was asked first, with its answer."""
-        question, answered = self._asked.popleft()
-        try:
-            return question, answered.result()
-        except KeyboardInterrupt:
-            self._asked.append((question, answered))
-            raise
+        """Return what was asked first, with its answer; before it what was asked beside, once that is done."""
+        first = [self._asked[0]] if self._asked else []
+        if self._beside is not None:
+            wait([future for _, future in (*first, self._beside)], return_when=FIRST_COMPLETED)
+            if not first or self._beside[1].done():
+                (question, answered), self._beside = self._beside, None
+                return question, answered.result()
+        question, answered = first[0]
+        told = answered.result()
+        self._asked.popleft()
+        return question, told
 
     def stop(self) -> None:
         """Return when nothing is looked for any more; a solver that starts only now is stopped too."""
-        running = [future for _, future in self._asked if not future.cancel()]
+        asked = [*self._asked, *([self._beside] if self._beside else [])]
+        running = [future for _, future in asked if not future.cancel()]
         while wait(running, STOPPING_S).not_done:
             stop_in(self._here)
         self._threads.shutdown()

@@ -29,7 +29,7 @@ from optimizer.solver.effort import Effort, Solved, better, digits, major
 from optimizer.solver.found import Found, Proof, SearchInterrupted, SolverName
 from optimizer.solver.highs import Highs
 from optimizer.solver.improve import Improver, Known, Planned, Solve, first_menus
-from optimizer.solver.menus import Menu, of_menu
+from optimizer.solver.menus import Menu, Spots, of_menu
 from optimizer.solver.model import CompactModel, build_model
 from optimizer.solver.outlook import Outlook
 from optimizer.solver.prices import may_be_priced, some_prices
@@ -134,7 +134,8 @@ def _staged(problem: Problem, solver: Backend, effort: Effort, *, unique: bool, 
     if not _is_guided(problem):
         return _unguided(problem, solver, effort, unique=unique)
     blocks = Blocks(field_of(problem), effort.ends)
-    improver, menus = Improver(problem, blocks.field, effort.settings.seed), _menus(blocks, effort)
+    improver = Improver(problem, blocks.field, effort.settings.seed)
+    menus = first_menus(improver.spots)
     best = _of_menus(problem, blocks, islice(menus, 1), solver, effort)
     answer = proof(effort.settings_left()) if best is None and proof is not None else None
     if answer is not None:
@@ -225,9 +226,8 @@ def _unguided(problem: Problem, solver: Backend, effort: Effort, *, unique: bool
     """Return the best plan of all schedules, when these are few; else the best of the promising ones, unproven."""
     blocks = Blocks(field_of(problem), effort.at_most(SECONDS_TO_LIST).ends)
     improver = Improver(problem, blocks.field, effort.settings.seed)
-    best = _improved(
-        improver, _first_plan(problem, blocks, _menus(blocks, effort), solver, effort), solver, effort.half()
-    )
+    first = _first_plan(problem, blocks, first_menus(improver.spots), solver, effort)
+    best = _improved(improver, first, solver, effort.half())
     every = reduced(blocks, np.inf)
     columns = replace(every, bound=-np.inf, complete=every.complete and len(every) <= MOST_COLUMNS)
     some = columns if columns.complete else first_of(columns, IN_ONE_MODEL)
@@ -246,7 +246,8 @@ def first_choice(problem: Problem, settings: Settings) -> Choice | None:
     """Return a plan of a problem whose runs are not listed; None when none was found among promising schedules."""
     effort = Effort.starting(settings)
     blocks = Blocks(field_of(problem), effort.ends)
-    found = _first_plan(problem, blocks, _menus(blocks, effort), CpSat(), effort)
+    menus = first_menus(Spots(blocks.field, settings.seed))
+    found = _first_plan(problem, blocks, menus, CpSat(), effort)
     return None if found is None else found.model.choice(found.answer.values)
 
 
@@ -270,13 +271,13 @@ def good_plans(
     """
     solver, effort = backend(name), Effort.starting(settings)
     blocks = Blocks(field_of(problem), effort.ends)
+    improver = Improver(problem, blocks.field, settings.seed)
     if known is None:
-        first = _first_plan(problem, blocks, _menus(blocks, effort), solver, effort)
+        first = _first_plan(problem, blocks, first_menus(improver.spots), solver, effort)
     else:
         first = _solve(listed(problem, blocks.field.outlook, known), solver, effort.on_a_part())
     if first is None or not first.answer.values:
         return
-    improver = Improver(problem, blocks.field, settings.seed)
     best: Planned = first
     solve: Solve[Planned] = _over_menu(solver, effort)
     for one in chain([best], improver.improved(best, solve, patience * len(improver.spots.runs), elsewhere)):
@@ -300,10 +301,6 @@ def _cutoffs(least: float, best: Solved | None) -> list[float]:
         return [*(least + share * abs(least) for share in SHARES), np.inf]
     above = max(float(best.value) - least, 0.0)
     return [*(least + min(share * abs(least), part * above) for share, part in zip(SHARES, PARTS, strict=True)), np.inf]
-
-
-def _menus(blocks: Blocks, effort: Effort) -> Iterator[Menu]:
-    return first_menus(blocks.field, effort.settings.seed)
 
 
 def _of_menus(

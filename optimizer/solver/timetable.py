@@ -12,7 +12,7 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_FLOOR, Decimal
 from itertools import accumulate
 
 from ortools.sat.python import cp_model
@@ -122,44 +122,21 @@ def timetable(
     """
     relaxation, frame = excerpt(whole, places), whole.builder.frame
     native, variables = translate(relaxation.builder.model, {})
-    runs = _runs(native, variables, relaxation, lambda stay, pool: places.get(stay.workload) == pool)
+    runs = declared(native, variables, relaxation, lambda stay, pool: places.get(stay.workload) == pool)
     if len(runs) < len(places):
         return Timed("infeasible", cutoff, {})
     for one in () if free else runs:
         _may_start(native, one, runs, frame)
     for number, other in enumerate(known):
         _another(native, runs, other, number)
-    cost = _cost(native, variables, relaxation, runs, everything=not free, exact=exact)
-    solver, timed = _least(native, cost, relaxation, settings, cutoff, any_will_do=any_will_do)
+    cost = cost_of(native, variables, relaxation, runs, everything=not free, exact=exact)
+    solver, timed = least_cost(native, cost, relaxation, settings, cutoff, any_will_do=any_will_do)
     if timed.outcome not in ("optimal", "feasible"):
         return timed
     return replace(timed, runs={one.stay.workload: _placed(one, solver) for one in runs})
 
 
-def is_dearer(whole: RelaxedModel, pool: str, prices: Mapping[str, Decimal], settings: Settings) -> Timed:
-    """Return whether any set of runs costs no less in a pool than their prices, whatever else runs elsewhere or before.
-
-    Args:
-        whole: The relaxation of the problem.
-        pool: Name of the pool.
-        prices: Workload -> price of the run, in major units.
-        settings: Solver settings.
-
-    Returns:
-        ``infeasible``: no set costs less. Else a set that costs less, in its timetable, or nothing.
-    """
-    relaxation = excerpt(whole, {}, open_to_all=pool)
-    native, variables = translate(relaxation.builder.model, {})
-    runs = _runs(native, variables, relaxation, lambda _, place: place == pool)
-    dear = (prices[one.stay.workload].scaleb(relaxation.digits) for one in runs)
-    paid = [-int(price.to_integral_value(ROUND_CEILING)) for price in dear]
-    here = [variables[one.stay.here] for one in runs]
-    cost = _cost(native, variables, relaxation, runs, everything=False, exact=False)
-    less = cp_model.LinearExpr.sum([cost, cp_model.LinearExpr.weighted_sum(here, paid), 1])
-    return _least(native, less, relaxation, settings, Decimal(0), any_will_do=True)[1]
-
-
-def _runs(
+def declared(
     native: cp_model.CpModel,
     variables: Sequence[Var],
     model: RelaxedModel,
@@ -179,7 +156,7 @@ def _runs(
     return found
 
 
-def _least(
+def least_cost(
     native: cp_model.CpModel,
     cost: cp_model.LinearExprT,
     model: RelaxedModel,
@@ -361,7 +338,7 @@ def _present(model: RelaxedModel, ground: Ground) -> Iterator[tuple[int, dt.date
             yield var.index, term.first if term else var.piece.lot.ready, order.option.end
 
 
-def _cost(
+def cost_of(
     native: cp_model.CpModel,
     variables: Sequence[Var],
     model: RelaxedModel,
